@@ -175,6 +175,17 @@ def test_nothing_is_too_old_if_nobody_said_for_how_long(directory: RecordDirecto
 def test_what_killed_processes_left_unfinished_is_removed(directory: RecordDirectory) -> None:
     write(directory)
     (directory.archive / "half.jsonl.new").write_bytes(b"half")
-    (directory.live / "0000000000000000-1.new").write_bytes(b"")
+    left, beginning = (directory.live / f"{number:016}-1.new" for number in (1, 2))
+    left.touch()
+    os.utime(left, (0, time.time() - 100))
+    beginning.touch()  # its writer may just be giving it its name
     archive_records_of_ended_writers(directory, None, settle=0)
-    assert not list(directory.path.rglob("*.new"))
+    assert list(directory.path.rglob("*.new")) == [beginning]
+
+
+def test_a_file_from_before_the_clock_was_set_back_is_archived(directory: RecordDirectory) -> None:
+    write(directory)
+    (live,) = directory.live_segments()
+    os.utime(live, (0, time.time() + 10_000))
+    archive_records_of_ended_writers(directory, None)
+    assert len(directory.archives()) == 1

@@ -27,6 +27,7 @@ from hookline.record.segment import (
 )
 
 _SETTLE_SECONDS: Final = 60.0  # so that `log --follow` sees a file before it is archived
+_UNFINISHED_SECONDS: Final = 60.0  # a writer that is just making its file needs it
 
 _log = logging.getLogger("hookline")
 
@@ -49,16 +50,16 @@ def archive_records_of_ended_writers(
     """
     with _lock(directory) as is_ours:
         if is_ours:
-            _remove_unfinished(directory, settle)
+            _remove_unfinished(directory)
             _archive_segments(directory, settle)
             _remove_old(directory, keep, most)
 
 
-def _remove_unfinished(directory: RecordDirectory, settle: float) -> None:
+def _remove_unfinished(directory: RecordDirectory) -> None:
     """Files of processes that were killed before the file had its name. Nothing in them was acknowledged."""
     for path in (*directory.archive.glob("*.new"), *directory.live.glob("*.new")):
         with suppress(FileNotFoundError):
-            if path.parent == directory.archive or time.time() - path.stat().st_mtime >= settle:
+            if path.parent == directory.archive or _is_older(path, _UNFINISHED_SECONDS):
                 path.unlink()
 
 
@@ -82,8 +83,13 @@ def _archive_segments(directory: RecordDirectory, settle: float) -> None:
 def _segments_of_ended_writers(directory: RecordDirectory, settle: float) -> Iterator[tuple[Path, int]]:
     for path in directory.live_segments():
         with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime >= settle and (file := take_if_left(path)) is not None:
+            if _is_older(path, settle) and (file := take_if_left(path)) is not None:
                 yield path, file
+
+
+def _is_older(path: Path, seconds: float) -> bool:
+    """A time in the future is one from before the clock was set back."""
+    return not 0 <= time.time() - path.stat().st_mtime < seconds
 
 
 def _small_archive(directory: RecordDirectory) -> Path | None:

@@ -25,6 +25,7 @@ from hookline.record.segment import RecordDirectory, record_directory
 from hookline.record.writer import RecordWriter, encode_record
 
 _MAX_LINE: Final = 1 << 16
+_KEEP_AGAIN_SECONDS: Final = 5.0
 EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
 _log = logging.getLogger("hookline")
 
@@ -38,6 +39,7 @@ class Recorder:
         self._writer = RecordWriter(directory, about, self._archive_if_many)
         self._keep: timedelta | None = None  # as the user's own file says, once a book has told it
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
+        self._keep_again_at = 0.0  # after a failure
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -94,16 +96,24 @@ class Recorder:
             self._writer.write(text)
         except Exception:  # a bug here must not be the reason that a decision is late or lost
             _log.warning("a decision could not be recorded", exc_info=True)
+            self._writer.count_lost()
 
     def _keep_files(self, files: HookFiles) -> str:
-        """Keeps the texts of the hooks in force, once, before a record names their hash."""
+        """Keeps the texts of the hooks in force, once, before a record names their hash.
+
+        If that fails, for example because the disk is full, it is tried again later: the record is worth more.
+        """
         digest = files.hash
-        if digest not in self._kept:
+        if digest not in self._kept and time.monotonic() >= self._keep_again_at:
             path = self._directory.hooks / f"{digest}.json"
-            if not path.exists():
-                self._directory.create()
-                write_private_file(path, files.data)
-            self._kept.add(digest)
+            try:
+                if not path.exists():
+                    self._directory.create()
+                    write_private_file(path, files.data)
+                self._kept.add(digest)
+            except OSError as error:
+                _log.debug("the texts of hooks could not be kept: %s", error)
+                self._keep_again_at = time.monotonic() + _KEEP_AGAIN_SECONDS
         return digest
 
 

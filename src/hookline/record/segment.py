@@ -13,6 +13,7 @@ import fcntl
 import os
 import re
 import time
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -129,6 +130,8 @@ def open_segment(path: Path) -> int:
         os.rename(unlocked, path)
     except BaseException:
         os.close(file)
+        with suppress(OSError):
+            os.unlink(unlocked)  # else no later attempt could make it
         raise
     return file
 
