@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from hookline.record import writer as writer_module
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.record_reader import parse_record, read_latest, read_lines, read_records
 from hookline.record.segment import RecordDirectory
+from hookline.record.verification import verify_chains
 from hookline.record.writer import RecordWriter, encode_record
 
 
@@ -51,23 +51,14 @@ def test_an_unfinished_line_is_no_record(directory: RecordDirectory) -> None:
     assert names(directory) == ["a"]
 
 
-def test_a_clock_that_was_set_back(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer_module, "datetime", datetimes := FixedTimes())
-    writer = RecordWriter(directory, {})
-    for name, second in (("late", 30), ("early", 10), ("last", 40)):
-        datetimes.second = second
+def test_a_clock_that_was_set_back(directory: RecordDirectory) -> None:
+    times = iter((30, 10, 40))
+    writer = RecordWriter(directory, {}, clock=lambda: next(times) * 10**9)
+    for name in ("late", "early", "last"):
         writer.write(encode_record({"kind": "decision", "name": name}))
     assert names(directory) == ["early", "late", "last"]
-
-
-class FixedTimes:
-    second = 0
-
-    def now(self, zone: object) -> FixedTimes:
-        return self
-
-    def isoformat(self, timespec: str) -> str:
-        return f"2026-11-16T00:00:{self.second:02}.000000+00:00"
+    assert len(directory.live_segments()) == 2, "a new file, so that a file's time is that of its last record"
+    assert verify_chains(directory).records == 4
 
 
 def test_the_latest_that_match(directory: RecordDirectory) -> None:

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from hookline.record import segment as segment_module
 from hookline.record import writer as writer_module
 from hookline.record.record_reader import read_records
 from hookline.record.segment import RecordDirectory
 from hookline.record.verification import verify_chains
-from hookline.record.writer import RecordWriter, encode_record
+from hookline.record.writer import RecordClock, RecordWriter, encode_record
 
 
 @pytest.fixture
@@ -130,3 +132,26 @@ def test_the_line_is_the_text_with_its_place_in_the_chain(directory: RecordDirec
     assert list(line) == ["id", "previous", "at", "kind", "n"]
     assert line["at"].endswith("Z")
     assert len(line["at"]) == len("2026-11-16T19:05:12.000001Z")
+
+
+def test_times_are_those_of_datetime() -> None:
+    clock = RecordClock(lambda: moment)
+    for seconds in (0, 86_399, 86_400, 951_782_400, 1_794_860_095, 4_102_444_799):
+        moment = seconds * 10**9 + 4_587_999
+        expected = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.004587Z")
+        assert clock.now() == expected
+
+
+def test_a_file_that_could_not_be_made_is_made_later(
+    directory: RecordDirectory, writer: RecordWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "_RETRY_SECONDS", 0.0)
+    with monkeypatch.context() as broken:
+        broken.setattr(segment_module.os, "rename", fail)
+        assert writer.write(text(1)) == ""
+    assert writer.write(text(2))
+    assert [record["kind"] for record in read_records(directory)] == ["start", "gap", "decision"]
+
+
+def fail(*_: object) -> None:
+    raise OSError("no room")

@@ -28,6 +28,10 @@ _ALWAYS_RECORDED: Final = frozenset(
 )
 
 
+_NAMED: Final = (("host", "name"), ("session", "id"), ("thread", "id"), ("agent", "id"), ("user", "name"))
+_TOOL_NAMED: Final = (("tool", "name"), ("call", "id"), ("caller", "caller"))
+
+
 def is_recorded(event: str) -> bool:
     """True for events that are recorded even if no hook says anything about them."""
     return event in _ALWAYS_RECORDED
@@ -83,14 +87,14 @@ def answer_entry(event: Event, approved: bool, by: str, recordable: AsTheyAre) -
 def _about(kind: str, event: Event, recordable: AsTheyAre) -> dict[str, Any]:
     facts = event.facts
     about: dict[str, Any] = {"kind": kind, "event": event.name}
-    for key, name in (("host", "name"), ("session", "id"), ("thread", "id"), ("agent", "id"), ("user", "name")):
+    for key, name in _NAMED:
         value = facts.get(key)
-        if type(value) is dict and isinstance(known := value.get(name), str):
+        if type(value) is dict and type(known := value.get(name)) is str:
             about[key] = known
     tool = facts.get("tool")
-    if isinstance(tool, dict):
-        for key, name in (("tool", "name"), ("call", "id"), ("caller", "caller")):
-            if isinstance(known := tool.get(name), str) and known:
+    if type(tool) is dict:
+        for key, name in _TOOL_NAMED:
+            if type(known := tool.get(name)) is str and known:
                 about[key] = recordable.text(known)
     if recordable.how is not RecordedFacts.NONE:
         about["facts"] = recordable.value(facts)

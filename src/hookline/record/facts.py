@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ _MAX_VALUES: Final = 2000  # of one event
 _MAX_DEPTH: Final = 20
 
 # Whatever `mask` would change contains one of these. Looking for them all at once costs a tenth of masking.
-_MAY_BE_SECRET: Final = re2.compile(
+_MAY_BE_SECRET: Final = (
     r"(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|bearer|basic|-----begin"
     r"|://[^\s/:@]*:|sk-|[sr]k_|gh[opusr]_|github_pat_|glpat-|akia|asia|xox|aiza|npm_|eyj|-u\b|-user\b"
 )
@@ -114,7 +115,19 @@ def may_have_secret(text: str) -> bool:
 
 
 def _may_be_secret(text: str, known: tuple[str, ...]) -> bool:
-    return bool(_MAY_BE_SECRET.search(text)) or any(secret in text for secret in known)
+    return _search(text) is not None or any(secret in text for secret in known)
+
+
+def _compile_search(pattern: str) -> Callable[[str], list[int] | None]:
+    """A set of one pattern: it is asked whether, never where, which costs half of a search."""
+    patterns = re2.Set.SearchSet()
+    patterns.Add(pattern)
+    patterns.Compile()
+    match: Callable[[str], list[int] | None] = patterns.Match
+    return match
+
+
+_search: Final = _compile_search(_MAY_BE_SECRET)
 
 
 @cache

@@ -19,9 +19,14 @@ from hookline.lazy_dataclasses import dataclass, field
 FIRST: Final = "0" * 64  # the hash before the first record
 
 
+_EMPTY: Final = hashlib.sha256()
+
+
 def line_hash(line: bytes) -> str:
     """Of a record's line without its line end."""
-    return hashlib.sha256(line).hexdigest()
+    hash = _EMPTY.copy()  # OpenSSL looks an algorithm up each time it is named, which costs more than a short line
+    hash.update(line)
+    return hash.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from hookline.record.segment import RecordDirectory, archive_times
+from hookline.record.segment import RecordDirectory, archive_times, split_id
 
-_decode: Final = json.JSONDecoder().decode
+_decode: Final = json.JSONDecoder().raw_decode
 Record = dict[str, Any]
 LineFilter = Callable[[bytes], bool]
 
@@ -31,7 +31,11 @@ def read_records(
 
     `since` is a time as in records. Live files are read first: one that is archived meanwhile is read twice, never missed.
     """
-    live = [sorted(_timed_lines(path, wanted)) for path in directory.live_segments() if _modified(path) >= since]
+    by_writer: dict[str, list[tuple[bytes, bytes]]] = {}
+    for path in directory.live_segments():
+        if _modified(path) >= since:
+            by_writer.setdefault(split_id(path.stem)[0], []).extend(_timed_lines(path, wanted))
+    live = [sorted(lines) for lines in by_writer.values()]  # they are in order, unless the clock was set back
     archived = [_timed_lines(path, wanted) for path in directory.archives() if archive_times(path)[1] >= since]
     files: list[Iterable[tuple[bytes, bytes]]] = [*live, *archived]
     before, first = b"", since.encode()
@@ -80,10 +84,16 @@ def read_lines(path: Path) -> Iterator[bytes]:
 def parse_record(line: bytes) -> Record | None:
     """None if it is not a record: `verify` reports it."""
     try:
-        record = _decode(line.decode())
+        text = line.decode()
+        record, end = _decode(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or not isinstance(record.get("id"), str) or not isinstance(record.get("at"), str):
+    if (
+        end != len(text)
+        or not isinstance(record, dict)
+        or not isinstance(record.get("id"), str)
+        or not isinstance(record.get("at"), str)
+    ):
         return None
     return record
 

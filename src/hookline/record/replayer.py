@@ -7,11 +7,10 @@ is new or its action was changed, is named: nobody knows what it would have said
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
@@ -40,8 +39,7 @@ class ReplayDifference(StrEnum):
     SAME = "same"
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(NamedTuple):
     """One recorded decision, and the one that would be made."""
 
     record: Record
@@ -82,6 +80,11 @@ class ReplayedAnswers:
     trace: list[dict[str, Any]] = field(default_factory=list)
     hooks_then: HooksThen = NO_HOOKS_THEN
     unknown: set[str] = field(default_factory=set)
+
+    def begin(self, record: Record, hooks_then: HooksThen) -> None:
+        self.trace = list(record.get("trace", ()))
+        self.hooks_then = hooks_then
+        self.unknown = set()
 
     def take(self, hook: Hook) -> dict[str, Any] | None:
         for at, entry in enumerate(self.trace):
@@ -199,15 +202,13 @@ class ReplayBook:
 
     async def decide(self, record: Record, hooks_then: HooksThen, *, explain: bool = False) -> Decision:
         self._host.record_clock.at = record["at"]
-        event = Event(record["event"], record["facts"])
-        if not self.acts:
-            with suppress(MustWait):  # raised before any hook runs
-                return self.book.decide_now(event, self._host, explain)
-        answers = self.answers
-        answers.trace = list(record.get("trace", ()))
-        answers.hooks_then = hooks_then
-        answers.unknown = set()
-        return await self.book.decide(event, self._host, explain)
+        self.answers.begin(record, hooks_then)
+        return await self.book.decide(Event(record["event"], record["facts"]), self._host, explain)
+
+    def decide_now(self, record: Record) -> Decision:
+        """If nothing is taken from the record. Raises MustWait, before any hook runs."""
+        self._host.record_clock.at = record["at"]
+        return self.book.decide_now(Event(record["event"], record["facts"]), self._host)
 
     def _replayed(self, hook: Hook) -> Hook:
         action = hook.then.action if isinstance(hook.then, VerifiedAction) else hook.then
@@ -246,12 +247,14 @@ class Replayer:
             self.skipped += 1
             return None
         now = self._replayed(self._book_of(record))
-        then = NO_HOOKS_THEN
-        if record.get("trace") or now.acts:
-            then = self._replayed(self._then_of(record)).hooks
-        decision = await now.decide(record, then)
-        unknown = tuple(sorted(now.answers.unknown)) if now.answers.unknown else ()
-        return Replayed(record, decision, compare(record, decision), unknown)
+        if not now.acts:
+            try:
+                decision = now.decide_now(record)
+            except MustWait:
+                decision = await now.decide(record, NO_HOOKS_THEN)
+            return Replayed(record, decision, compare(record, decision))
+        decision = await now.decide(record, self._replayed(self._then_of(record)).hooks)
+        return Replayed(record, decision, compare(record, decision), tuple(sorted(now.answers.unknown)))
 
     def _replayed(self, book: Book) -> ReplayBook:
         known = self._books.get(id(book))
