@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from hookline.hooks.secret_formats import find_tokens, replace_secrets
 from hookline.lazy_imports import lazy_pattern
 
 _MAX_CHARS: Final = 16_384
@@ -14,9 +15,6 @@ _MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
 _SECRET_NAME: Final = lazy_pattern(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
-_PRIVATE_KEY: Final = lazy_pattern(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
-)
 _ASSIGNED_SECRET: Final = lazy_pattern(
     r"""((?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?)
         [A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}[=:]\s{0,4})
@@ -38,11 +36,6 @@ _LOGIN_OPTION: Final = lazy_pattern(
     re.VERBOSE,
 )
 _URL_PASSWORD: Final = lazy_pattern(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
-_KNOWN_TOKEN: Final = lazy_pattern(
-    r"\b(?:sk-[A-Za-z0-9_-]{8,200}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}|gh[opusr]_[A-Za-z0-9]{16,255}"
-    r"|github_pat_[A-Za-z0-9_]{16,255}|glpat-[A-Za-z0-9_-]{16,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[A-Za-z0-9-]{8,200}"
-    r"|AIza[A-Za-z0-9_-]{35}|npm_[A-Za-z0-9]{36}|eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}\.?[A-Za-z0-9_-]{0,1024})"
-)
 
 
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
@@ -57,10 +50,9 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
         text = text.replace(value, _MASK)
     if len(text) > _MAX_CHARS:
         text = f"{text[:_MAX_CHARS]}… ({len(text) - _MAX_CHARS} more characters)"
-    text = _PRIVATE_KEY.sub(_MASK, text)
+    text = replace_secrets(text, list(find_tokens(text)), _MASK)
     text = _AUTH_SCHEME.sub(rf"\g<1>{_MASK}", text)
     text = _ASSIGNED_SECRET.sub(rf"\g<1>{_MASK}", text)
     text = _SECRET_OPTION.sub(rf"\g<1>{_MASK}", text)
     text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{_MASK}", text)
-    text = _URL_PASSWORD.sub(rf"\g<1>{_MASK}", text)
-    return _KNOWN_TOKEN.sub(_MASK, text)
+    return _URL_PASSWORD.sub(rf"\g<1>{_MASK}", text)

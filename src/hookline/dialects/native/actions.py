@@ -42,6 +42,7 @@ from hookline.dialects.native.on_error import (
     write_on_error,
 )
 from hookline.dialects.native.programs import PROGRAM_KEYS
+from hookline.dialects.native.secrets import REDACT
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.change import ChangeFacts
@@ -366,5 +367,5 @@ _INVALID: Final = ActionKey(
 )
 
 ACTIONS: Final[dict[str, ActionKey]] = {
-    key.name: key for key in (*ANSWER_KEYS, *CHANGE_KEYS, *PROGRAM_KEYS, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
+    key.name: key for key in (*ANSWER_KEYS, *CHANGE_KEYS, REDACT, *PROGRAM_KEYS, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
 }

@@ -104,6 +104,8 @@ def _parse_pattern(at: Node, info: HookInfo) -> TextPattern | None:
 
 def split_changes(action: ChangeFacts) -> tuple[ChangeFacts, ...]:
     """The change as several that each make their edits in the order of the keys, and give a fact one value."""
+    if not any(isinstance(edit, (Set, Remove, Append, Replace)) for edit in action.edits):
+        return (action,)
     parts: list[list[Edit]] = [[]]
     for edit in action.edits:
         last = parts[-1][-1] if parts[-1] else None

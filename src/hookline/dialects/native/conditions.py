@@ -32,6 +32,7 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.dialects.native.path_conditions import INSIDE, OUTSIDE
+from hookline.dialects.native.secrets import SECRETS
 from hookline.dialects.native.shell_conditions import PIPES, RUNS
 from hookline.dialects.native.value_tests import (
     LONG_TEST,
@@ -398,6 +399,7 @@ CONDITIONS: Final = key_table(
     PIPES,
     OUTSIDE,
     INSIDE,
+    SECRETS,
     Key(
         "fact",
         read=_parse_facts,

@@ -57,7 +57,7 @@ _ACTION_HINTS: Final = {
     **dict.fromkeys(("print", "echo", "warn", "info"), "Write log: text, or notify: text."),
     **dict.fromkeys(("http", "webhook", "url", "request", "fetch"), "Write post: URL."),
     **dict.fromkeys(("modify", "change", "update", "rewrite", "transform"), "Write set: {input.field: value}."),
-    **dict.fromkeys(("redact", "mask"), "Write replace: {pattern: …, with: …}."),
+    **dict.fromkeys(("mask", "hide", "censor"), "Write redact: secrets, or replace: {pattern: …, with: …}."),
     **dict.fromkeys(("javascript", "js", "code"), "Write script: and JavaScript."),
     **dict.fromkeys(("prompt", "llm", "model"), "Write judge: question."),
     "action": "Write the action itself: then: {deny: reason}.",
