@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,8 +34,13 @@ def base_facts(session: SessionInfo) -> dict[str, Any]:
     if session.user is not None:
         facts["user"] = {"name": session.user}
     facts["cwd"] = facts["workspace"] = str(session.directory)
-    facts["time"] = format_utc(datetime.fromtimestamp(session.wall, UTC))
+    facts["time"] = _format_second(int(session.wall))
     return facts
+
+
+@lru_cache(8)  # the events of one second share the text
+def _format_second(wall: int) -> str:
+    return format_utc(datetime.fromtimestamp(wall, UTC))
 
 
 def session_facts(event: str, given: Mapping[str, Any], session: SessionInfo) -> dict[str, Any]:

@@ -15,7 +15,11 @@ CURSOR = {"CURSOR_VERSION": "2", "CLAUDE_PROJECT_DIR": "/p"}
 @pytest.mark.parametrize("environ", [CLAUDE, COPILOT, CURSOR, {**CLAUDE, **COPILOT, **CURSOR}, {}])
 @pytest.mark.parametrize("name", ["claude-code", "copilot-cli", "cursor"])
 def test_the_payload_identifies_the_caller(name: str, environ: dict[str, str]) -> None:
-    wrong = [file for file, payload in payloads(name).items() if detect_agent("claude-code", environ, payload) != name]
+    wrong = [
+        file
+        for file, payload in payloads(name).items()
+        if detect_agent("claude-code", lambda name: environ.get(name, ""), payload) != name
+    ]
     assert payloads(name)
     assert not wrong
 
@@ -25,11 +29,14 @@ def test_the_payload_identifies_the_caller(name: str, environ: dict[str, str]) -
     [(CLAUDE, "claude-code"), (COPILOT, "copilot-cli"), (CURSOR, "cursor"), ({}, "claude-code")],
 )
 def test_the_environment_identifies_the_caller_without_a_payload(environ: dict[str, str], caller: str) -> None:
-    assert detect_agent("claude-code", environ, {}) == caller
+    assert detect_agent("claude-code", lambda name: environ.get(name, ""), {}) == caller
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor", "kiro"])
 def test_only_claude_codes_entries_can_have_another_caller(name: str) -> None:
     known: dict[str, Any] = payloads(name)
-    assert all(detect_agent(name, {**CLAUDE, **COPILOT}, payload) == name for payload in known.values())
+    assert all(
+        detect_agent(name, lambda variable: {**CLAUDE, **COPILOT}.get(variable, ""), payload) == name
+        for payload in known.values()
+    )
     assert all(map(event_name, known))

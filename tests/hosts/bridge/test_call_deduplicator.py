@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hookline.engine.decision import Decision
+from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hosts.bridge.call_deduplicator import ENTRY_VARIABLE, CallDeduplicator
 from hookline.hosts.bridge.protocol import AgentCall
@@ -95,3 +96,45 @@ def test_a_call_whose_duplicate_goes_away_is_decided_for_itself() -> None:
         assert judge.asked == 2
 
     asyncio.run(gone())
+
+
+def test_what_was_decided_now_is_shared_as_well() -> None:
+    decisions = [Decision(Event("tool.before", {}))]
+
+    async def both() -> None:
+        deduplicator, judge = CallDeduplicator(), Judge()
+        assert not deduplicator.run_now(USERS, lambda: decisions).is_repeat
+        again = deduplicator.run_now(PROJECTS, list)
+        assert (again.decisions, again.is_repeat) == (decisions, True)
+        assert not deduplicator.run_now(USERS, lambda: decisions).is_repeat
+        assert (await deduplicator.run(PROJECTS, judge)).is_repeat
+        assert judge.asked == 0
+
+    asyncio.run(both())
+
+
+def test_a_call_whose_duplicate_is_being_decided_has_to_wait() -> None:
+    async def pending() -> None:
+        deduplicator, judge = CallDeduplicator(), Judge(wait=True)
+        first = asyncio.create_task(deduplicator.run(USERS, judge))
+        await asyncio.sleep(0)
+        with pytest.raises(MustWait):
+            deduplicator.run_now(PROJECTS, list)
+        judge.go.set()
+        assert not (await first).is_repeat
+        assert deduplicator.run_now(PROJECTS, list).is_repeat
+
+    asyncio.run(pending())
+
+
+def test_a_call_that_had_to_wait_is_not_remembered() -> None:
+    def wait() -> list[Decision]:
+        raise MustWait("a program runs")
+
+    async def waiting() -> None:
+        deduplicator, judge = CallDeduplicator(), Judge()
+        with pytest.raises(MustWait):
+            deduplicator.run_now(USERS, wait)
+        assert not (await deduplicator.run(PROJECTS, judge)).is_repeat
+
+    asyncio.run(waiting())

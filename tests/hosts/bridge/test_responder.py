@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.agents.agent_tools import SeenTools
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
-from hookline.hosts.bridge.responder import respond
+from hookline.hosts.bridge.responder import respond, respond_now
 from hookline.hosts.install.plan import apply_changes, plan_install
 from hookline.project import SourceLayer
 
@@ -476,3 +477,99 @@ def test_a_decided_approval_needs_nobody(desk: BridgeSandbox) -> None:
     )
     decided(desk.call(event="PermissionRequest", agent="codex"))
     assert not (desk.root / "told").exists()
+
+
+async def answered_now(call: AgentCall, cache: HookCache) -> Reply | None:
+    """After the hooks of the directory have been read, as the engine does while an agent works there."""
+    await respond(replace(call, event="Notification", payload=b'{"message": "m"}'), cache)
+    return respond_now(call, cache)
+
+
+def recorded_verdicts(call: AgentCall) -> list[str]:
+    live = call.user_directories.hookline_state / "record" / "live"
+    records = [json.loads(line) for file in live.glob("*.jsonl") for line in file.read_text().splitlines()]
+    return [each["verdict"] for each in records if each["kind"] == "decision"]
+
+
+def test_a_call_for_which_nothing_waits_is_answered_now(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    reply = asyncio.run(answered_now(desk.call(), HookCache()))
+    assert reply is not None
+    assert deny_reason(reply.stdout) == "Never."
+    assert recorded_verdicts(desk.call()) == ["deny"]
+    assert asyncio.run(answered_now(desk.call(desk.payload("ls")), HookCache())) == Reply()
+
+
+@pytest.mark.parametrize("how", ["", ", background: true"])
+def test_where_a_hook_waits_nothing_has_happened(desk: BridgeSandbox, how: str) -> None:
+    desk.write_hooks(
+        f"hooks:\n  - {{id: waits, on: tool.before, then: {{run: touch ran}}, on_error: open{how}}}\n"
+        "  - {id: once, on: tool.before, then: {deny: Once.}, max_fires: 1}\n",
+        users=True,
+    )
+
+    async def twice() -> tuple[Reply | None, Reply]:
+        cache = HookCache()
+        now = await answered_now(desk.call(), cache)
+        assert not (desk.project / "ran").exists()
+        assert recorded_verdicts(desk.call()) == []
+        return now, await respond(desk.call(), cache)
+
+    now, later = asyncio.run(twice())
+    assert now is None
+    assert deny_reason(later.stdout) == "Once."
+    assert recorded_verdicts(desk.call()) == ["deny"]
+
+
+def test_hooks_that_have_not_been_read_have_to_be_waited_for(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+
+    async def unread() -> Reply | None:
+        return respond_now(desk.call(), HookCache())
+
+    assert asyncio.run(unread()) is None
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "PermissionRequest"])
+def test_events_that_may_wait_without_a_hook_are_not_answered_now(desk: BridgeSandbox, event: str) -> None:
+    assert asyncio.run(answered_now(desk.call(event=event), HookCache())) is None
+
+
+def test_a_patch_of_several_files_is_not_answered_now(desk: BridgeSandbox) -> None:
+    patch = "*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch"
+    payload = desk.payload(tool_name="apply_patch", tool_input={"patch": patch})
+    assert asyncio.run(answered_now(desk.call(payload), HookCache())) is None
+
+
+def test_a_call_that_cannot_be_read_is_not_answered_now(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    assert asyncio.run(answered_now(desk.call(b"no JSON"), HookCache())) is None
+
+
+def test_a_bug_of_ours_denies_now_too(desk: BridgeSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Reply:
+        raise ZeroDivisionError
+
+    async def broken() -> Reply | None:
+        cache = HookCache()
+        await respond(desk.call(desk.payload("ls")), cache)
+        monkeypatch.setattr(cache, "fresh_book", fail)
+        return respond_now(desk.call(desk.payload("ls")), cache)
+
+    reply = asyncio.run(broken())
+    assert reply is not None
+    assert "bug" in deny_reason(reply.stdout)
+
+
+def test_an_agent_that_was_halted_is_denied_now_too(desk: BridgeSandbox) -> None:
+    desk.write_hooks("hooks:\n  - {id: stop, on: tool.after, then: {halt: Enough.}}\n", users=True)
+    payload = json.dumps({"tool_info": {"command_line": "ls", "cwd": str(desk.project)}}).encode()
+
+    async def halted() -> Reply | None:
+        cache = HookCache()
+        await respond(desk.call(payload, "post_run_command", agent="windsurf"), cache)
+        return respond_now(desk.call(payload, "pre_run_command", agent="windsurf"), cache)
+
+    reply = asyncio.run(halted())
+    assert reply is not None
+    assert (reply.exit_code, "Enough." in reply.stderr) == (2, True)

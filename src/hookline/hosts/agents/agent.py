@@ -19,7 +19,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hosts.agents.agent_event import AgentEvent
 from hookline.hosts.agents.entries import DesiredFile, HookCommand
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.agents.merged_decision import MergedDecision, limit_to, merge_decisions, replace_surrogates
+from hookline.hosts.agents.merged_decision import MergedDecision, merge_for, replace_surrogates
 from hookline.hosts.agents.payload import Facts
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.project.sources import SourceLayer
@@ -121,7 +121,7 @@ class CodingAgent(ABC):
         known = self.find_event(parsed.name)
         if known is None or not parsed.events or not EVENTS[known.event].accepts:
             return self.empty_reply()
-        answer = limit_to(merge_decisions(parsed.events, decisions), known.ability)
+        answer = merge_for(known.ability, parsed.events, decisions)
         reply = self.render(parsed, answer)
         if known.ability.user or not answer.message or reply.exit_code:  # an agent reads the stderr of a denying hook
             return reply

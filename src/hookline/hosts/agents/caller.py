@@ -6,7 +6,7 @@ environment variables, so the payload's keys count first. Claude Code's own payl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 _CURSOR_KEYS: Final = frozenset({"conversation_id", "generation_id", "cursor_version", "workspace_roots"})
@@ -17,19 +17,19 @@ _VARIABLES_BY_AGENT: Final = {
     "copilot-cli": ("COPILOT_CLI", "COPILOT_PROJECT_DIR"),
 }
 
-CALLER_VARIABLES: Final = ("CLAUDECODE", *(name for names in _VARIABLES_BY_AGENT.values() for name in names))
-"""The environment variables that `detect_agent` reads."""
 
+def detect_agent(agent: str, variable: Callable[[str], str], payload: Mapping[str, Any]) -> str:
+    """The agent that runs the hook, given the agent in whose settings the entry is.
 
-def detect_agent(agent: str, environ: Mapping[str, str], payload: Mapping[str, Any]) -> str:
-    """The agent that runs the hook, given the agent in whose settings the entry is."""
+    `variable` reads an environment variable, if the payload does not tell.
+    """
     if agent != "claude-code":
         return agent
     keys = payload.keys()
-    if keys & _CURSOR_KEYS:
+    if not _CURSOR_KEYS.isdisjoint(keys):
         return "cursor"
-    if keys & _COPILOT_KEYS:
+    if not _COPILOT_KEYS.isdisjoint(keys):
         return "copilot-cli"
-    if keys & _CLAUDE_KEYS or environ.get("CLAUDECODE"):
+    if not _CLAUDE_KEYS.isdisjoint(keys) or variable("CLAUDECODE"):
         return agent
-    return next((name for name, variables in _VARIABLES_BY_AGENT.items() if any(map(environ.get, variables))), agent)
+    return next((name for name, variables in _VARIABLES_BY_AGENT.items() if any(map(variable, variables))), agent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
@@ -47,6 +48,26 @@ class MergedDecision:
     @property
     def is_changed(self) -> bool:
         return self.new is not MISSING
+
+
+def merge_for(ability: Ability, events: Sequence[Event], decisions: Sequence[Decision]) -> MergedDecision:
+    """All decisions as one, as far as the event supports it."""
+    if len(events) == 1 == len(decisions) and _says_nothing(events, decisions):
+        return _silent_answer(events[0].name)
+    return limit_to(merge_decisions(events, decisions), ability)
+
+
+@cache  # one for each event
+def _silent_answer(event: str) -> MergedDecision:
+    return MergedDecision(event)
+
+
+def _says_nothing(events: Sequence[Event], decisions: Sequence[Decision]) -> bool:
+    """As almost every decision does: then there is nothing to merge and nothing to limit."""
+    only = decisions[0]
+    if only.verdict is not Verdict.SILENT or only.halt or only.notes:
+        return False
+    return _find_change(events, decisions)[0] is MISSING
 
 
 def merge_decisions(events: Sequence[Event], decisions: Sequence[Decision]) -> MergedDecision:

@@ -138,7 +138,7 @@ def _start_file(files: list[_PatchedFile], verb: str, path: str, *, first: bool)
 
 def first_text(values: Any, *names: str) -> str:
     """The first of these keys whose value is a non-empty string."""
-    for name in names if isinstance(values, Mapping) else ():
+    for name in names if type(values) is dict or isinstance(values, Mapping) else ():
         found = values.get(name)
         if isinstance(found, str) and found:
             return found
@@ -151,7 +151,7 @@ def first_mapping(values: Any, *names: str) -> dict[str, Any]:
 
 
 def mapping_list(values: Any, name: str) -> list[dict[str, Any]]:
-    found = values.get(name) if isinstance(values, Mapping) else None
+    found = values.get(name) if type(values) is dict or isinstance(values, Mapping) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
@@ -168,7 +168,7 @@ def decode_object(value: Any) -> Any:
 
 def known_facts(**facts: Any) -> Facts:
     """Drops the facts that are None or empty."""
-    return {name: value for name, value in facts.items() if value not in ("", None, {})}
+    return {name: value for name, value in facts.items() if value or value not in ("", None, {})}
 
 
 def result_facts(ok: bool, result: Any = None, error: str = "") -> Facts:

@@ -9,16 +9,17 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from hookline.engine.book import Book
+from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.errors import HooklineError, UnavailableError
 from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
 from hookline.hosts.bridge.session_state import SessionStore
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import replace
 from hookline.project import BookWatcher, Source, Trust, load_all, trust_file_path
 from hookline.runners.local_host import LocalHost
 
@@ -31,8 +32,7 @@ _IN_USE_SECONDS: Final = 60.0  # seconds after a call
 log = logging.getLogger("hookline")
 
 
-@dataclass(frozen=True, slots=True)
-class CacheKey:
+class CacheKey(NamedTuple):
     """A directory, its user, and the config layers that the agent runs itself."""
 
     directory: Path
@@ -103,6 +103,18 @@ class HookCache:
     async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
         return await self._deduplicator.run(call, decide)
 
+    def decide_once_now(self, call: AgentCall, decide: Callable[[], list[Decision]]) -> SharedDecisions:
+        """Like `decide_once`. Raises MustWait if that would have to wait."""
+        return self._deduplicator.run_now(call, decide)
+
+    def fresh_book(self, where: CacheKey) -> Book | None:
+        """The hooks of a directory whose files have just been checked, as `poll_files` does for those in use."""
+        kept = self._books.get(where)
+        if kept is None:
+            return None
+        self._books.move_to_end(where)
+        return kept.fresh_book()
+
     async def book(self, where: CacheKey) -> Book:
         kept = self._books.get(where)
         if kept is None:
@@ -149,10 +161,13 @@ class _CachedBook:
         return time.monotonic() - self._used < _IN_USE_SECONDS
 
     async def book(self) -> Book:
+        return self.fresh_book() or await self.refresh()
+
+    def fresh_book(self) -> Book | None:
         self._used = time.monotonic()
         if self._watched is not None and self._used - self._last_check < _FRESH_SECONDS:
             return self._watched.book
-        return await self.refresh()
+        return None
 
     async def refresh(self) -> Book:
         if self._looking is None:

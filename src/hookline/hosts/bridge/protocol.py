@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import pwd
+import struct
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
+from operator import gt
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.bridge import client
 from hookline.lazy_dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UserDirectories:
     """The directories of the user for whom the agent works."""
 
@@ -23,10 +25,22 @@ class UserDirectories:
     config: Path | None = None  # XDG_CONFIG_HOME
     state: Path | None = None  # XDG_STATE_HOME
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """It is a part of several keys, and hashing paths takes time."""
+        return hash((self.home, self.config, self.state))
+
+    @cached_property
     def hookline_state(self) -> Path:
         """Where hookline keeps its own state."""
         return (self.state or self.home / ".local" / "state") / "hookline"
+
+    @cached_property
+    def seen_tools(self) -> Path:
+        return self.hookline_state / "tools"
 
 
 @dataclass(frozen=True)
@@ -41,19 +55,30 @@ class AgentCall:
     def variable(self, name: str) -> str:
         return os.fsdecode(self.environment.get(os.fsencode(name), b""))
 
-    def directory(self, name: str) -> Path | None:
-        """A relative path counts as unset."""
-        value = self.variable(name)
-        return Path(value) if os.path.isabs(value) and "\0" not in value else None
-
     @cached_property
     def user_directories(self) -> UserDirectories:
-        home = self.directory("HOME") or Path(_passwd_field("pw_dir") or "/nonexistent")
-        return UserDirectories(home, self.directory("XDG_CONFIG_HOME"), self.directory("XDG_STATE_HOME"))
+        get = self.environment.get
+        return _user_directories(get(b"HOME", b""), get(b"XDG_CONFIG_HOME", b""), get(b"XDG_STATE_HOME", b""))
 
     @property
     def user(self) -> str:
-        return self.variable("LOGNAME") or self.variable("USER") or _passwd_field("pw_name") or str(os.getuid())
+        get = self.environment.get
+        return os.fsdecode(get(b"LOGNAME") or get(b"USER") or b"") or _passwd_field("pw_name") or str(os.getuid())
+
+
+@lru_cache(64)  # an engine has few users, and paths take longer to build than a hook to decide
+def _user_directories(home: bytes, config: bytes, state: bytes) -> UserDirectories:
+    return UserDirectories(
+        _absolute_path(home) or Path(_passwd_field("pw_dir") or "/nonexistent"),
+        _absolute_path(config),
+        _absolute_path(state),
+    )
+
+
+def _absolute_path(value: bytes) -> Path | None:
+    """A relative path counts as unset."""
+    text = os.fsdecode(value)
+    return Path(text) if os.path.isabs(text) and "\0" not in text else None
 
 
 @cache
@@ -65,6 +90,9 @@ def _passwd_field(field: str) -> str:
 
 
 HEADER_SIZE: Final = client.REQUEST_HEADER_SIZE
+_REQUEST_NUMBERS: Final = struct.Struct(">8I")
+_ANSWER_NUMBERS: Final = struct.Struct(">5I")
+_MAX_CACHED_ENVIRONMENT: Final = 1 << 16  # bytes
 _MAX_LENGTHS: Final = (64, 64, 256, 16_384, client.MAX_ENVIRONMENT, client.MAX_PAYLOAD)
 
 
@@ -72,8 +100,7 @@ class ProtocolError(Exception):
     """Not one of our messages, or too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestHeader:
+class RequestHeader(NamedTuple):
     version: int
     spent: timedelta
     lengths: tuple[int, ...]
@@ -84,8 +111,7 @@ class RequestHeader:
         return HEADER_SIZE + sum(self.lengths)
 
 
-@dataclass(frozen=True, slots=True)
-class BridgeRequest:
+class BridgeRequest(NamedTuple):
     release: str  # "" from a client that works with any engine of this protocol version
     call: AgentCall
 
@@ -94,11 +120,8 @@ def parse_header(data: bytes | bytearray) -> RequestHeader:
     """Parses the first HEADER_SIZE bytes of a message. Raises ProtocolError."""
     if not data.startswith(client.MAGIC):
         raise ProtocolError("not a message")
-    at = len(client.MAGIC)
-    version, spent, *lengths = (int.from_bytes(data[n : n + 4], "big") for n in range(at, HEADER_SIZE, 4))
-    if version == client.PROTOCOL_VERSION and any(
-        size > most for size, most in zip(lengths, _MAX_LENGTHS, strict=True)
-    ):
+    version, spent, *lengths = _REQUEST_NUMBERS.unpack_from(data, len(client.MAGIC))
+    if version == client.PROTOCOL_VERSION and any(map(gt, lengths, _MAX_LENGTHS)):
         raise ProtocolError("too long")
     return RequestHeader(version, timedelta(milliseconds=spent), tuple(lengths))
 
@@ -114,15 +137,18 @@ def parse_request(head: RequestHeader, data: bytes | bytearray) -> BridgeRequest
         event.decode("utf-8", "replace"),
         payload,
         os.fsdecode(cwd),
-        _parse_environment(environment),
+        _parse_environment(environment) if len(environment) <= _MAX_CACHED_ENVIRONMENT else _split_entries(environment),
         head.spent,
     )
     return BridgeRequest(release.decode("utf-8", "replace"), call)
 
 
-def _parse_environment(data: bytes) -> dict[bytes, bytes]:
+def _split_entries(data: bytes) -> Mapping[bytes, bytes]:
     pairs = (entry.partition(b"=") for entry in data.split(b"\0"))
     return {name: value for name, equals, value in pairs if name and equals}
+
+
+_parse_environment: Final = lru_cache(32)(_split_entries)  # all calls of an agent have the same
 
 
 def encode_reply(reply: Reply) -> bytes:
@@ -140,4 +166,4 @@ def encode_declined() -> bytes:
 
 def _encode_answer(status: int, number: int, out: bytes = b"", err: bytes = b"") -> bytes:
     numbers = (client.PROTOCOL_VERSION, status, number, len(out), len(err))
-    return client.MAGIC + b"".join(each.to_bytes(4, "big") for each in numbers) + out + err
+    return client.MAGIC + _ANSWER_NUMBERS.pack(*numbers) + out + err

@@ -9,15 +9,15 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from hookline.config.problem import Severity
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.host import (
     Command,
@@ -34,15 +34,15 @@ from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Ver
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hooks.tools import ToolKind, tool_kind
 from hookline.hosts.agents import event_timeout, get_agent
-from hookline.hosts.agents import get_agent as agent_named
-from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.agents.agent import CodingAgent, ParsedPayload, Reply
 from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
 from hookline.hosts.agents.agent_tools import SeenTools
-from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
+from hookline.hosts.agents.caller import detect_agent
 from hookline.hosts.agents.machine import Machine
 from hookline.hosts.bridge import client
+from hookline.hosts.bridge.call_deduplicator import SharedDecisions
 from hookline.hosts.bridge.fallbacks import Fallbacks
-from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce, UserModel, no_model
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
 from hookline.lazy_dataclasses import dataclass, replace
@@ -126,6 +126,7 @@ class DeadlineHost(NullHost):
         return min(timeout, timedelta(seconds=left))
 
 
+@lru_cache(256)
 def timeout_margin(agent: str, event: str) -> timedelta:
     """A tenth of the agent's timeout, between 0.5 and 10 seconds: the time for every `on_error` and for the reply."""
     return min(max(event_timeout(agent, event) / 10, timedelta(seconds=0.5)), timedelta(seconds=10))
@@ -133,8 +134,12 @@ def timeout_margin(agent: str, event: str) -> timedelta:
 
 def time_for_hooks(agent: str, event: str, spent: timedelta) -> timedelta:
     """The time left for hooks when `spent` has already passed."""
-    left = event_timeout(agent, event) - timeout_margin(agent, event) - spent
-    return max(left, timedelta(seconds=0.05))
+    return max(_time_before_margin(agent, event) - spent, timedelta(seconds=0.05))
+
+
+@lru_cache(256)
+def _time_before_margin(agent: str, event: str) -> timedelta:
+    return event_timeout(agent, event) - timeout_margin(agent, event)
 
 
 def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
@@ -143,6 +148,7 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
 
 
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
+_WAITING_EVENTS: Final = frozenset({"session.start", "session.end", "approval.request"})  # even if no hook does
 _KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
 
@@ -157,27 +163,45 @@ async def respond(call: AgentCall, engine: Engine) -> Reply:
     """Always returns an answer, and in time. What could not be decided is denied for FAIL_CLOSED_EVENTS."""
     token = inherited_environment.set(call.environment)
     try:
-        agent = agent_named(call.agent)
-        return await _respond_in_time(agent, call, engine)
-    except HooklineError as error:
-        return Reply(stderr=f"hookline: {error}", exit_code=client.exit_code_without_answer(call.event))
-    except Exception as error:  # not even the agent is known
-        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
-        return Reply(stderr=_describe_bug(error), exit_code=client.exit_code_without_answer(call.event))
+        async with asyncio.timeout(time_for_answer(call.agent, call.event, call.spent).total_seconds()):
+            return await _Responder(get_agent(call.agent), call, engine).reply()
+    except Exception as error:
+        return _reply_to_error(call, error)
     finally:
         inherited_environment.reset(token)
 
 
-async def _respond_in_time(agent: CodingAgent, call: AgentCall, engine: Engine) -> Reply:
+def respond_now(call: AgentCall, cache: HookCache) -> Reply | None:
+    """The answer to a call for which nothing has to be waited: almost every one.
+
+    A task and its timeouts would cost more than such a decision. None if something has to be waited for; nothing has
+    happened then, and `respond` does it.
+    """
+    token = inherited_environment.set(call.environment)
     try:
-        async with asyncio.timeout(time_for_answer(call.agent, call.event, call.spent).total_seconds()):
-            return await _Responder(agent, call, engine).reply()
-    except TimeoutError:
-        log.error("%s %s: not decided in time", call.agent, call.event)
-        return reply_without_decision(agent, call.event, "the hooks did not answer in time")
-    except Exception as error:  # a bug in hookline must neither let a tool run nor show the agent a traceback
-        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
+        return _Responder(get_agent(call.agent), call, cache).reply_now(cache)
+    except MustWait:
+        return None
+    except Exception as error:
+        return _reply_to_error(call, error)
+    finally:
+        inherited_environment.reset(token)
+
+
+def _reply_to_error(call: AgentCall, error: Exception) -> Reply:
+    """A bug in hookline must neither let a tool run nor show the agent a traceback."""
+    try:
+        agent = get_agent(call.agent)
+        if isinstance(error, TimeoutError):
+            log.error("%s %s: not decided in time", call.agent, call.event)
+            return reply_without_decision(agent, call.event, "the hooks did not answer in time")
+        log.error("%s %s: this is a bug in hookline", call.agent, call.event, exc_info=error)
         return reply_without_decision(agent, call.event, _describe_bug(error))
+    except HooklineError as unknown:
+        return Reply(stderr=f"hookline: {unknown}", exit_code=client.exit_code_without_answer(call.event))
+    except Exception as another:  # not even the agent is known
+        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
+        return Reply(stderr=_describe_bug(another), exit_code=client.exit_code_without_answer(call.event))
 
 
 def _describe_bug(error: Exception) -> str:
@@ -202,124 +226,60 @@ def empty_reply(agent: CodingAgent, event: str) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """A payload that does not say what a guard has to know."""
+
+    why: str
+    workspace: Path | None
+    cwd: Path | None = None
+
+
 class _Responder:
-    agent: CodingAgent
-    call: AgentCall
-    engine: Engine
+    def __init__(self, agent: CodingAgent, call: AgentCall, engine: Engine) -> None:
+        self.agent = agent
+        self.call = call
+        self.engine = engine
 
     async def reply(self) -> Reply:
+        read = self._read()
+        if isinstance(read, Reply):
+            return read
+        if isinstance(read, _Unreadable):
+            return await self._reply_to_unreadable(read)
+        return await read.reply()
+
+    def reply_now(self, cache: HookCache) -> Reply:
+        """Raises MustWait if something has to be waited for."""
+        read = self._read()
+        if isinstance(read, Reply):
+            return read
+        if isinstance(read, _Unreadable):
+            raise MustWait(read.why)
+        return read.reply_now(cache)
+
+    def _read(self) -> _Question | _Unreadable | Reply:
         call = self.call
-        until = asyncio.get_running_loop().time()
-        until += time_for_hooks(call.agent, call.event, call.spent).total_seconds()
         workspace = self._find_workspace()
         try:
             payload = _parse_payload(call.payload)
         except UnreadablePayloadError as unreadable:
-            return await self._reply_to_unreadable(str(unreadable), workspace)
+            return _Unreadable(str(unreadable), workspace)
         if self.agent.find_event(call.event) is None:
             return self._reply_to_unknown_event()
         caller = _find_caller(call, payload)
         if caller is None:
             return empty_reply(self.agent, call.event)
-        speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
-        parsed = speaking.agent.read(call.event, payload, str(workspace or ""))
+        agent = self.agent if caller == call.agent else get_agent(caller)
+        parsed = agent.read(call.event, payload, str(workspace or ""))
         for event in parsed.events:
             if missing := _missing_of_call(event):
                 cwd = _existing_directory(event.facts.get("cwd")) or workspace
-                return await speaking._reply_to_unreadable(
-                    f"the agent's payload does not say {missing}", workspace, cwd
-                )
-
-        async def each() -> list[Decision]:
-            return [await speaking._decide_event(event, workspace, until) for event in parsed.events]
-
-        shared = await self.engine.decide_once(call, each)
-        decisions = [replace(made, notes=()) for made in shared.decisions] if shared.is_repeat else shared.decisions
-        return speaking.agent.reply(parsed, decisions)
-
-    async def _decide_event(self, event: Event, workspace: Path | None, until: float) -> Decision:
-        named_cwd = event.facts.get("cwd")
-        cwd = _existing_directory(named_cwd) or workspace or _existing_directory(self.call.cwd) or Path("/")
-        event = self._with_session_facts(event, cwd, workspace)
-        if event.name == "tool.before":
-            SeenTools(self.call.user_directories.hookline_state / "tools").remember(
-                self.agent.name, event.facts.get("tool")
-            )
-        book = await self._load_book(cwd, workspace, named_cwd)
-        sessions = self.engine.session_store(self.call.user_directories)
-        fallbacks = Fallbacks(self.agent, self.call.event, sessions)
-        recorder = recorder_of(self.call.user_directories.hookline_state)
-        denial = fallbacks.deny_after_halt(event)
-        if denial is not None:
-            recorder.write_repeated(book, event, denial)
-            return denial
-        if event.name == "session.end":
-            await self._wait_for_background(event, until)
-        host = DeadlineHost(self.engine.local_host, sessions, until, partial(self.engine.ask_model, self.call))
-        decided = await recorder.decide(book, event, host)
-        if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
-            first = await recorder.decide(book, Event("session.first_turn", event.facts), host)
-            decided = _join_decisions(decided, first)
-        if event.name == "approval.request" and decided.verdict is Verdict.SILENT and not decided.halt:
-            await self._notify_of_approval(event, book, host)
-        decided = _drop_standing_notes(decided)
-        decision = fallbacks.apply(event, decided)
-        untold = (
-            sessions.take_new_messages(event, _user_messages(decision, book))
-            if decision.failures or book.problems
-            else []
-        )
-        if event.name == "session.end":
-            sessions.end(event)
-        if not untold:
-            return decision
-        return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
-
-    async def _notify_of_approval(self, event: Event, book: Book, host: DeadlineHost) -> None:
-        """For an agent that has no notifications of its own: now it asks the person."""
-        if not book.hears("notification") or any(each.event == "notification" for each in self.agent.events):
-            return
-        name = event.read(("tool", "name"))
-        what = f"use {name}" if isinstance(name, str) else "go on"
-        notification = {"type": "permission_prompt", "message": f"{self.agent.title} needs your permission to {what}"}
-        await book.decide(Event("notification", {**event.facts, "notification": notification}), host)
-
-    async def _wait_for_background(self, event: Event, until: float) -> None:
-        """A session's last hooks run after those in the background; half of the time left stays for them."""
-        left = timedelta(seconds=max(0.0, until - asyncio.get_running_loop().time()) / 2)
-        await self.engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
-
-    async def _load_book(self, cwd: Path, workspace: Path | None, named_cwd: object = None) -> Book:
-        """The hooks of the directory in which the agent works, or of its project if it has left that.
-
-        named_cwd: as the payload has it. It may be gone, and so may the project: an agent can move both away.
-        """
-        place = self.call.user_directories
-        inside = workspace is None or _real_path(workspace) in project_directories(cwd, place.home)
-        directory = cwd if inside or workspace is None else workspace
-        run_by = self.agent.name if self.agent.ignores_some_hooks else ""
-        where = CacheKey(directory, place, self.agent.native_layers, run_by)
-        if workspace is None and str(cwd) != named_cwd:
-            for gone in self._missing_directories(named_cwd):
-                former = replace(where, directory=gone)
-                if any(source.is_from_project for source in former.sources()):
-                    return await self.engine.book(former)
-        return await self.engine.book(where)
-
-    def _missing_directories(self, named_cwd: object) -> list[Path]:
-        """Where the session is by what the agent says, if that is gone: an agent can move its own directory away."""
-        names = (*self.agent.project_variables, "PWD")
-        places = (named_cwd, *map(self.call.variable, names), self.call.cwd)
-        return [place for place in filter(None, map(_absolute_path, places)) if not os.path.isdir(place)]
+                return _Unreadable(f"the agent's payload does not say {missing}", workspace, cwd)
+        return _Question(agent, call, self.engine, parsed, workspace)
 
     def _find_workspace(self) -> Path | None:
         found = (_existing_directory(self.call.variable(name)) for name in self.agent.project_variables)
         return next((each for each in found if each is not None), None)
-
-    def _with_session_facts(self, event: Event, cwd: Path, workspace: Path | None) -> Event:
-        known = base_facts(SessionInfo(None, self.call.user, cwd, self.engine.local_host.clock.wall()))
-        place = {"cwd": str(cwd), "workspace": str(workspace or event.facts.get("workspace") or cwd)}
-        return Event(event.name, {**known, **event.facts, **place})
 
     def _reply_to_unknown_event(self) -> Reply:
         """Only an entry that hookline did not write, or another version wrote, names such an event."""
@@ -327,17 +287,165 @@ class _Responder:
         log.warning("%s", what)
         return Reply(stderr=f"hookline: {what}; run `hookline doctor {self.agent.name}`")
 
-    async def _reply_to_unreadable(self, why: str, workspace: Path | None, cwd: Path | None = None) -> Reply:
+    async def _reply_to_unreadable(self, read: _Unreadable) -> Reply:
         """Denies if a hook listens to this event, or if the project is unknown."""
-        log.warning("%s %s: %s", self.call.agent, self.call.event, why)
-        where = cwd or _existing_directory(self.call.cwd) or workspace
+        log.warning("%s %s: %s", self.call.agent, self.call.event, read.why)
+        where = read.cwd or _existing_directory(self.call.cwd) or read.workspace
         if where is None:
-            return reply_without_decision(self.agent, self.call.event, why)
-        book = await self._load_book(where, workspace, self.call.cwd)
+            return reply_without_decision(self.agent, self.call.event, read.why)
+        book = await self.engine.book(_cache_key(self.agent, self.call, where, read.workspace, self.call.cwd))
         events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD).events
         if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
-            return reply_without_decision(self.agent, self.call.event, why)
+            return reply_without_decision(self.agent, self.call.event, read.why)
         return empty_reply(self.agent, self.call.event)
+
+
+class _Question:
+    """What a call asks the hooks."""
+
+    def __init__(
+        self, agent: CodingAgent, call: AgentCall, engine: Engine, parsed: ParsedPayload, workspace: Path | None
+    ) -> None:
+        """`agent` is the one that really called."""
+        self._agent = agent
+        self._call = call
+        self._engine = engine
+        self._parsed = parsed
+        self._workspace = workspace
+        self._until = asyncio.get_running_loop().time()
+        self._until += time_for_hooks(call.agent, call.event, call.spent).total_seconds()
+        self._sessions = engine.session_store(call.user_directories)
+        self._fallbacks = Fallbacks(agent, call.event, self._sessions)
+        self._recorder = recorder_of(call.user_directories.hookline_state)
+
+    async def reply(self) -> Reply:
+        async def each() -> list[Decision]:
+            return [await self._decide(self._place(event)) for event in self._parsed.events]
+
+        return self._render(await self._engine.decide_once(self._call, each))
+
+    def reply_now(self, cache: HookCache) -> Reply:
+        """Raises MustWait if something has to be waited for."""
+        events = self._parsed.events
+        if len(events) != 1 or events[0].name in _WAITING_EVENTS:  # the first decision would be recorded twice
+            raise MustWait("it has several events, or one that waits")
+        placed = self._place(events[0])
+        book = cache.fresh_book(placed.key)
+        if book is None:
+            raise MustWait("the config files have to be read")
+        return self._render(cache.decide_once_now(self._call, lambda: [self._decide_now(placed.event, book)]))
+
+    def _render(self, shared: SharedDecisions) -> Reply:
+        decisions = [replace(made, notes=()) for made in shared.decisions] if shared.is_repeat else shared.decisions
+        return self._agent.reply(self._parsed, decisions)
+
+    def _place(self, event: Event) -> _PlacedEvent:
+        cwd = self._find_cwd(event)
+        known = base_facts(SessionInfo(None, self._call.user, cwd, self._engine.local_host.clock.wall()))
+        place = {"cwd": str(cwd), "workspace": str(self._workspace or event.facts.get("workspace") or cwd)}
+        return _PlacedEvent(
+            Event(event.name, {**known, **event.facts, **place}),
+            _cache_key(self._agent, self._call, cwd, self._workspace, event.facts.get("cwd")),
+        )
+
+    def _find_cwd(self, event: Event) -> Path:
+        given, workspace = event.facts.get("cwd"), self._workspace
+        if workspace is not None and given == str(workspace):  # it exists
+            return workspace
+        return _existing_directory(given) or workspace or _existing_directory(self._call.cwd) or Path("/")
+
+    async def _decide(self, placed: _PlacedEvent) -> Decision:
+        event, book = placed.event, await self._engine.book(placed.key)
+        denial = self._begin(event, book)
+        if denial is not None:
+            return denial
+        if event.name == "session.end":
+            await self._wait_for_background(event)
+        recorder, host = self._recorder, self._host()
+        decided = await recorder.decide(book, event, host)
+        if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
+            first = await recorder.decide(book, Event("session.first_turn", event.facts), host)
+            decided = _join_decisions(decided, first)
+        if event.name == "approval.request" and decided.verdict is Verdict.SILENT and not decided.halt:
+            await self._notify_of_approval(event, book, host)
+        return self._finish(event, book, decided)
+
+    def _decide_now(self, event: Event, book: Book) -> Decision:
+        denial = self._begin(event, book)
+        return denial or self._finish(event, book, self._recorder.decide_now(book, event, self._host()))
+
+    def _begin(self, event: Event, book: Book) -> Decision | None:
+        """The denial if a hook has halted the agent. It may be called twice for one event."""
+        if event.name == "tool.before":
+            SeenTools(self._call.user_directories.seen_tools).remember(self._agent.name, event.facts.get("tool"))
+        denial = self._fallbacks.deny_after_halt(event)
+        if denial is not None:
+            self._recorder.write_repeated(book, event, denial)
+        return denial
+
+    def _finish(self, event: Event, book: Book, decided: Decision) -> Decision:
+        """The decision with what this agent lacks made up for, and with what its user has not been told yet."""
+        decision = self._fallbacks.apply(event, _drop_standing_notes(decided))
+        untold = (
+            self._sessions.take_new_messages(event, _user_messages(decision, book))
+            if decision.failures or book.problems
+            else []
+        )
+        if event.name == "session.end":
+            self._sessions.end(event)
+        if not untold:
+            return decision
+        return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
+
+    def _host(self) -> DeadlineHost:
+        ask_model = partial(self._engine.ask_model, self._call)
+        return DeadlineHost(self._engine.local_host, self._sessions, self._until, ask_model)
+
+    async def _notify_of_approval(self, event: Event, book: Book, host: DeadlineHost) -> None:
+        """For an agent that has no notifications of its own: now it asks the person."""
+        if not book.hears("notification") or any(each.event == "notification" for each in self._agent.events):
+            return
+        name = event.read(("tool", "name"))
+        what = f"use {name}" if isinstance(name, str) else "go on"
+        notification = {"type": "permission_prompt", "message": f"{self._agent.title} needs your permission to {what}"}
+        await book.decide(Event("notification", {**event.facts, "notification": notification}), host)
+
+    async def _wait_for_background(self, event: Event) -> None:
+        """A session's last hooks run after those in the background; half of the time left stays for them."""
+        left = timedelta(seconds=max(0.0, self._until - asyncio.get_running_loop().time()) / 2)
+        await self._engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
+
+
+class _PlacedEvent(NamedTuple):
+    """An event with all its facts, and where its hooks are."""
+
+    event: Event
+    key: CacheKey
+
+
+def _cache_key(agent: CodingAgent, call: AgentCall, cwd: Path, workspace: Path | None, named_cwd: object) -> CacheKey:
+    """The hooks of the directory in which the agent works, or of its project if it has left that.
+
+    named_cwd: as the payload has it. It may be gone, and so may the project: an agent can move both away.
+    """
+    place = call.user_directories
+    directory = cwd
+    if workspace is not None and workspace != cwd:  # only then it costs a dozen looks at the disk
+        directory = cwd if _real_path(workspace) in project_directories(cwd, place.home) else workspace
+    where = CacheKey(directory, place, agent.native_layers, agent.name if agent.ignores_some_hooks else "")
+    if workspace is None and str(cwd) != named_cwd:
+        for gone in _missing_directories(agent, call, named_cwd):
+            former = where._replace(directory=gone)
+            if any(source.is_from_project for source in former.sources()):
+                return former
+    return where
+
+
+def _missing_directories(agent: CodingAgent, call: AgentCall, named_cwd: object) -> list[Path]:
+    """Where the session is by what the agent says, if that is gone: an agent can move its own directory away."""
+    names = (*agent.project_variables, "PWD")
+    places = (named_cwd, *map(call.variable, names), call.cwd)
+    return [place for place in filter(None, map(_absolute_path, places)) if not os.path.isdir(place)]
 
 
 def _parse_payload(data: bytes) -> Mapping[str, Any]:
@@ -345,7 +453,7 @@ def _parse_payload(data: bytes) -> Mapping[str, Any]:
     if len(data) > client.MAX_PAYLOAD:
         raise UnreadablePayloadError("the agent's payload is too large")
     try:
-        found = json.loads(data.decode("utf-8-sig", "replace"), parse_constant=_reject_constant)
+        found = _PAYLOAD_DECODER.decode(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise UnreadablePayloadError("the agent's payload is not valid JSON") from None
     if not isinstance(found, dict):
@@ -369,18 +477,21 @@ def _reject_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
+_PAYLOAD_DECODER: Final = json.JSONDecoder(parse_constant=_reject_constant)
+
+
 def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
     """The agent that really called: some agents run the entries in another agent's settings.
 
     None if that agent has entries of its own, which answer it.
     """
-    caller = detect_agent(call.agent, {name: call.variable(name) for name in CALLER_VARIABLES}, payload)
+    caller = detect_agent(call.agent, call.variable, payload)
     if caller == call.agent:
         return caller
     from hookline.hosts.install.plan import has_current_entries
 
     environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
-    other = agent_named(caller)
+    other = get_agent(caller)
     if has_current_entries(other, Machine(call.user_directories.home, Path(call.cwd), environ)):
         return None
     return caller if other.read(call.event, payload).events else call.agent
@@ -427,7 +538,10 @@ def _user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
 
 def _absolute_path(path: object) -> Path | None:
     """A payload may contain anything."""
-    return Path(path) if isinstance(path, str) and "\0" not in path and os.path.isabs(path) else None
+    return _path(path) if isinstance(path, str) and "\0" not in path and os.path.isabs(path) else None
+
+
+_path: Final = lru_cache(256)(Path)  # a path takes longer to build than to look up on the disk
 
 
 def _existing_directory(path: object) -> Path | None:

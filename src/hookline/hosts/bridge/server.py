@@ -23,13 +23,17 @@ from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.bridge import client, protocol
 from hookline.hosts.bridge.hook_cache import HookCache, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
-from hookline.hosts.bridge.responder import respond, time_for_answer, timeout_margin
+from hookline.hosts.bridge.responder import respond, respond_now, time_for_answer, timeout_margin
 from hookline.project import load_text
 from hookline.record.recorder import archive_all
 
 _WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK_NAME: Final = "engine.lock"
-_MAX_CONNECTIONS: Final = 1_000  # connections
+_BACKLOG: Final = 1024
+_MAX_CONNECTIONS: Final = 1_000
+_MAX_ACCEPTED_AT_ONCE: Final = 32
+_ACCEPT_RETRY: Final = 1.0  # seconds
+_RECEIVE_SIZE: Final = 1 << 16  # bytes
 _WORKING_DELAY: Final = 0.1  # seconds until a client gets `working`, because its decision takes long
 _CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send its whole message, and to take the answer
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the engine ends
@@ -82,7 +86,8 @@ class _Server:
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         await _warm_up(self.engine)
-        server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bind_socket(), backlog=1024)
+        listening = self._bind_socket()
+        loop.add_reader(listening, self._accept, listening)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.end)
         self._idle_since = loop.time()
@@ -91,7 +96,8 @@ class _Server:
         await self._ending.wait()
         for task in beside:
             task.cancel()
-        self._release_socket(server)
+        loop.remove_reader(listening)
+        self._release_socket(listening)
         while self.connections:
             self._left.clear()
             await self._left.wait()
@@ -126,13 +132,38 @@ class _Server:
             raise HooklineError(f"the engine cannot listen on {self._path}: {error}") from None
         finally:
             os.umask(before)
+        bound.setblocking(False)
+        bound.listen(_BACKLOG)
         return bound
 
-    def _release_socket(self, server: asyncio.Server) -> None:
+    def _accept(self, listening: socket.socket) -> None:
+        """Several at once, but not all: a decision that waits goes on meanwhile."""
+        for _ in range(_MAX_ACCEPTED_AT_ONCE):
+            try:
+                peer, _ = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # too many open files: clients wait in the queue until some are closed
+                log.error("cannot accept a client: %s", error)
+                loop = asyncio.get_running_loop()
+                loop.remove_reader(listening)
+                loop.call_later(_ACCEPT_RETRY, self._accept_again, listening)
+                return
+            if len(self.connections) >= _MAX_CONNECTIONS or _peer_user_id(peer) != os.geteuid():
+                log.warning("rejected a client")
+                peer.close()
+            else:
+                _Connection(self, peer).begin()
+
+    def _accept_again(self, listening: socket.socket) -> None:
+        if listening.fileno() >= 0:
+            asyncio.get_running_loop().add_reader(listening, self._accept, listening)
+
+    def _release_socket(self, listening: socket.socket) -> None:
         """Removes the socket before it releases the lock, so that the next engine's socket is never removed."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
-        server.close()
+        listening.close()
         os.close(self._lock)
 
     async def _end_when_idle(self) -> None:
@@ -147,59 +178,88 @@ class _Server:
                 self.end()
 
 
-class _Connection(asyncio.Protocol):
-    """One client: a request, perhaps `working`, an answer. Slow or disconnected clients are dropped."""
+class _Connection:
+    """One client: a request, perhaps `working`, an answer. Slow or disconnected clients are dropped.
 
-    def __init__(self, serving: _Server) -> None:
+    It reads and writes the socket itself: most calls are answered in the callback in which they are accepted, and the
+    transports of asyncio cost twice as much as such a call.
+    """
+
+    def __init__(self, serving: _Server, peer: socket.socket) -> None:
         self._serving = serving
-        self._data = bytearray()
+        self._socket = peer
+        self._loop = asyncio.get_running_loop()
+        self._received: bytes | bytearray = b""
+        self._to_send = b""
         self._head: protocol.RequestHeader | None = None
-        self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._deciding: asyncio.Task[None] | None = None
+        self._is_watched = False
+        self._is_closing = False
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        if len(self._serving.connections) >= _MAX_CONNECTIONS or _peer_user_id(transport) != os.geteuid():
-            log.warning("rejected a client")
-            transport.abort()
-            return
-        self._serving.connections.add(self)
-        self._set_timeout(_CLIENT_TIMEOUT)
+    def begin(self) -> None:
+        """Answers at once if the whole request is there, as it is from a client that prepares it before it connects."""
+        self._receive()
+        if self._socket.fileno() >= 0:
+            self._wait(_CLIENT_TIMEOUT)
 
-    def data_received(self, data: bytes) -> None:
-        if self._deciding is not None or self not in self._serving.connections:
-            return
-        self._data += data
-        try:
-            self._read()
-        except protocol.ProtocolError as refused:
-            log.warning("rejected a message: %s", refused)
-            self._abort()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._serving.remove_connection(self)
+    def _wait(self, seconds: float, then: Callable[[], None] | None = None) -> None:
+        """Waits for the client, which is dropped after that, unless there is something else to do then."""
+        if not self._is_watched:
+            self._is_watched = True
+            self._serving.connections.add(self)
+            self._loop.add_reader(self._socket, self._receive)
         if self._timer is not None:
             self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, then or self.close)
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(_RECEIVE_SIZE, socket.MSG_DONTWAIT)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+        elif self._deciding is None and not self._is_closing:
+            self._received = _append(self._received, data)
+            try:
+                self._read()
+            except protocol.ProtocolError as refused:
+                log.warning("rejected a message: %s", refused)
+                self.close()
+            except Exception:
+                log.exception("could not send the answer")
+                self.close()  # the client then decides in its own process
+
+    def close(self) -> None:
+        if self._is_watched:
+            self._is_watched = False
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._socket.close()
         if self._deciding is not None:
             self._deciding.cancel()
+        self._serving.remove_connection(self)
 
     def _read(self) -> None:
-        if self._head is None and len(self._data) >= protocol.HEADER_SIZE:
-            self._head = protocol.parse_header(self._data)
+        if self._head is None and len(self._received) >= protocol.HEADER_SIZE:
+            self._head = protocol.parse_header(self._received)
         if self._head is None:
             return
         if self._head.version != client.PROTOCOL_VERSION:
             self._decline(of_newer_client=self._head.version > client.PROTOCOL_VERSION)
-        elif len(self._data) >= self._head.size:
-            request = protocol.parse_request(self._head, self._data)
-            self._data.clear()
+        elif len(self._received) >= self._head.size:
+            request = protocol.parse_request(self._head, self._received)
+            self._received = b""
             of_another = request.release not in ("", client.RELEASE)
             if of_another or self._serving.is_outdated:
                 self._decline(of_newer_client=True)
             else:
-                self._start_deciding(request.call)
+                self._decide(request.call)
 
     def _decline(self, of_newer_client: bool) -> None:
         self._send_and_close(protocol.encode_declined())
@@ -207,26 +267,26 @@ class _Connection(asyncio.Protocol):
             log.info("another version of hookline is installed")
             self._serving.end()
 
-    def _start_deciding(self, call: AgentCall) -> None:
+    def _decide(self, call: AgentCall) -> None:
         if self._is_gone():  # it stopped waiting and decides in its own process
-            self._abort()
+            self.close()
             return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(_WORKING_DELAY, self._send_working, call)
-        self._deciding = asyncio.get_running_loop().create_task(self._respond(call))
+        reply = respond_now(call, self._serving.engine)
+        if reply is not None:
+            self._send_and_close(protocol.encode_reply(reply))
+            return
+        self._deciding = self._loop.create_task(self._respond(call))
         self._deciding.add_done_callback(self._on_decided)
+        self._wait(_WORKING_DELAY, lambda: self._send_working(call))
 
     def _send_working(self, call: AgentCall) -> None:
         """Sent only if the decision takes a while: waking a client twice costs time."""
         left = time_for_answer(call.agent, call.event, call.spent) - timedelta(seconds=_WORKING_DELAY)
-        self._write(protocol.encode_working(left + timeout_margin(call.agent, call.event) / 4))
+        self._send(protocol.encode_working(left + timeout_margin(call.agent, call.event) / 4))
 
     def _is_gone(self) -> bool:
-        if self._transport is None:
-            return True
         looking = select.poll()
-        looking.register(self._transport.get_extra_info("socket").fileno(), 0)
+        looking.register(self._socket, 0)
         return bool(looking.poll(0))
 
     async def _respond(self, call: AgentCall) -> None:
@@ -236,26 +296,36 @@ class _Connection(asyncio.Protocol):
     def _on_decided(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
             log.error("could not send the answer", exc_info=task.exception())
-            self._abort()  # the client then decides in its own process
+            self.close()  # the client then decides in its own process
 
     def _send_and_close(self, message: bytes) -> None:
-        self._write(message)
-        self._set_timeout(_CLIENT_TIMEOUT)
-        if self._transport is not None:
-            self._transport.close()
+        self._is_closing = True
+        self._send(message)
 
-    def _write(self, message: bytes) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(message)
+    def _send(self, message: bytes = b"") -> None:
+        self._to_send += message
+        try:
+            with suppress(BlockingIOError, InterruptedError):
+                self._to_send = self._to_send[self._socket.send(self._to_send, socket.MSG_DONTWAIT) :]
+        except OSError:  # it has gone
+            self.close()
+            return
+        if self._to_send:
+            self._wait(_CLIENT_TIMEOUT)
+            self._loop.add_writer(self._socket, self._send)
+        elif self._is_closing:
+            self.close()
+        else:
+            self._loop.remove_writer(self._socket)
 
-    def _set_timeout(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._abort)
 
-    def _abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
+def _append(received: bytes | bytearray, data: bytes) -> bytes | bytearray:
+    """Copies nothing if the whole request comes at once, and not everything for each part of a long one."""
+    if not received:
+        return data
+    received = bytearray(received) if isinstance(received, bytes) else received
+    received += data
+    return received
 
 
 async def _warm_up(engine: HookCache) -> None:
@@ -266,9 +336,8 @@ async def _warm_up(engine: HookCache) -> None:
     await book.decide(Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}}), engine.local_host)
 
 
-def _peer_user_id(transport: asyncio.Transport) -> int | None:
+def _peer_user_id(other: socket.socket) -> int | None:
     """The user id of the peer; None if the system does not tell."""
-    other: socket.socket = transport.get_extra_info("socket")
     if hasattr(socket, "SO_PEERCRED"):
         _, user, _ = struct.unpack("3i", other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return int(user)

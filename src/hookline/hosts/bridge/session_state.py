@@ -57,6 +57,9 @@ class SessionState:
         return {"version": _STATE_VERSION, **found, "halted": self.halt_reason, "closed": self.closed}
 
 
+_NO_STATE: Final = SessionState()
+
+
 class SessionStore:
     """Counts by hook and session, exact across threads and processes: each claim locks the session's file.
 
@@ -65,6 +68,7 @@ class SessionStore:
 
     def __init__(self, directory: Path, clock: Clock | None = None) -> None:
         self._directory = directory
+        self._prefix = f"{directory}/"
         self._clock = clock or SystemClock()
         self._in_memory: dict[str, SessionState] = {}
 
@@ -148,8 +152,10 @@ class SessionStore:
 
     def _peek(self, name: str) -> SessionState:
         """Reads without the lock, which is safe because files are replaced whole. Most sessions have no file."""
-        path = f"{self._directory}/{_key_digest(name)}.json"
-        return _read_state(Path(path), name) if os.path.exists(path) else self._in_memory.get(name, SessionState())
+        path = f"{self._prefix}{_key_digest(name)}.json"
+        if os.access(path, os.F_OK):  # unlike a failed stat, it raises no exception
+            return _read_state(Path(path), name)
+        return self._in_memory.get(name, _NO_STATE)
 
     @contextmanager
     def _locked_state(self, name: str) -> Iterator[SessionState]:
