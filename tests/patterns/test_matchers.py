@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.patterns.matchers import MATCHERS, shorthand
+from hookline.patterns.matchers import MATCHERS, path_glob, shorthand
 from hookline.patterns.pattern import BadPattern
 
 
@@ -45,3 +45,14 @@ def test_the_index_may_use_it(word: str) -> None:
 def test_what_is_no_host_is_refused() -> None:
     with pytest.raises(BadPattern):
         shorthand("host", "a b")
+
+
+def test_a_tilde_at_the_start_of_a_glob_is_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/a.b")
+    keys = path_glob("~/.ssh/**")
+    assert keys.search("/home/a.b/.ssh/id")
+    assert keys.search("~/.ssh/id")
+    assert not keys.search("/home/axb/.ssh/id")
+    assert not keys.search(".ssh/id")
+    assert path_glob("{~/.ssh,~/.aws}/*").search("/home/a.b/.aws/x")
+    assert path_glob("~x/*").search("~x/y")

@@ -224,7 +224,13 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 "filesystem.edit": "Edit",
             },
         ),
-        _make_vocabulary("claude_code", _CLAUDE_NAMES, others=_CLAUDE_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
+        _make_vocabulary(
+            "claude_code",
+            {**_CLAUDE_NAMES, ToolKind.SHELL: ("Bash", "PowerShell")},
+            others=_CLAUDE_OTHERS,
+            mcp=MCP_CLAUDE,
+            path="file_path",
+        ),
         _make_vocabulary(
             "codex",
             {**_CLAUDE_NAMES, ToolKind.EDIT: ("apply_patch", "Edit", "Write"), ToolKind.AGENT: ("spawn_agent",)},

@@ -65,6 +65,7 @@ class Wording:
     variables_key: str = "variables"  # lists the environment variables that a URL may use
     regex_of_name: str = ""  # how a regular expression is written in place of a glob; empty: it cannot be
     regex_of_field: str = ""
+    glob_of_field: str = ""
 
     def event(self, event: str) -> str:
         return event_name_in(self.dialect, event) or event
@@ -137,5 +138,6 @@ NATIVE_WORDING: Final = Wording(
     wait="Remove `background` if its answer should count.",
     regex_of_name="/{}/",
     regex_of_field="matches: '{}'",
+    glob_of_field="glob: '{}'",
 )
 """Hooks that Python code registers use it too."""

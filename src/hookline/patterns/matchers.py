@@ -7,6 +7,7 @@ newlines are dropped anywhere, `%65` is decoded, and `ｅ` or `ⓔ` counts as `e
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 from collections import defaultdict
@@ -154,7 +155,8 @@ def _tool_glob_regex(glob: str) -> str:
 def path_glob(text: str) -> Pattern:
     """A whole path. `*` and `?` stay within a segment, `**/` may be empty, a final `**` is everything below.
 
-    A leading `./` is ignored in the glob and in the path. Hidden files match like others. `\\` escapes nothing.
+    A leading `./` is ignored in the glob and in the path. Hidden files match like others. `\\` escapes nothing. `~/` at the
+    start is the user's home, in whichever way the path is written.
     """
     _check_length(text)
     while text.startswith("./"):
@@ -179,6 +181,8 @@ def _path_glob_regex(glob: str, depth: int = 0) -> str:
 
 def _next_path_piece(glob: str, at: int, depth: int) -> tuple[str, int]:
     segment_starts = at == 0 or glob[at - 1] == "/"
+    if at == 0 and re.match(r"~(?:/|\Z)", glob):
+        return f"(?:~|{re.escape(os.path.expanduser('~').rstrip('/'))})", 1
     if segment_starts and glob.startswith("**/", at):
         return r"(?:(?s:.*)/)?", at + 3
     if glob[at:] == "**":

@@ -61,7 +61,8 @@ _NOT_IN_NAME_PATTERNS: Final = re.compile(r"[^\w.:/@ *+?|()^$-]|^\^?/")
 """What no regular expression for a tool's name has, besides its syntax."""
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
-_ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=/|$)")  # .env.*
+_ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=[/,}]|$)")  # .env.*
+_HOME: Final = lazy_pattern(r"\^?(~(?=/)|\\?\$(?:HOME\b|\{HOME\\?\}|USERPROFILE\b)|%USERPROFILE%)")
 _MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
 _PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
@@ -71,7 +72,7 @@ _WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 _INPUT: Final = ("tool", "input")
 _TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
 _SUSPICIOUS: Final = re.compile(
-    "|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern, _MAY_NEVER_MATCH.pattern, r"\{\{"))
+    "|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern, _MAY_NEVER_MATCH.pattern, r"\{\{|%USER"))
 )
 _MINOR_FIELDS: Final = frozenset(
     (
@@ -95,7 +96,7 @@ _REAL_WORDS: Final = frozenset(
         "fun", "ran", "rug", "sun", "ruin", "fill", "film", "fine", "fire", "mile", "tile", "pile", "title", "dim", "dome", "dot",
         "sql", "sqlite", "uri", "name", "content", "contest", "context", "contact", "comment", "commend", "query", "pattern",
         "prompt", "promote", "new", "now", "save", "wave", "use", "user", "pull", "plane", "plant", "send", "mend", "spend",
-        "stop", "step", "shop", "store", "story", "free", "three", "tree", "rule", "role", "mode", "node", "code", "act", "fact",
+        "stop", "step", "line", "lines", "shop", "store", "story", "free", "three", "tree", "rule", "role", "mode", "node", "code", "act", "fact",
     )
 )  # fmt: skip
 """Words one letter from a known name that are good names for a tool or a field of your own."""
@@ -239,6 +240,8 @@ def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
         yield hook_problem("never-matches", hook, what, hint, Severity.ERROR)
     elif placeholder is not None:
         yield _placeholder_problem(hook, match, text, placeholder[1])
+    elif (home := _HOME.match(text)) is not None and _is_path(match):
+        yield from _check_home(hook, match, home[1], text[home.end() :])
     else:
         yield from _check_syntax(hook, match, text)
 
@@ -268,11 +271,30 @@ def _placeholder_problem(hook: Hook, match: Matches, text: str, name: str) -> Pr
     return hook_problem("never-matches", hook, what, "Write the text itself.", severity)
 
 
+def _check_home(hook: Hook, match: Matches, home: str, below: str) -> Iterator[Problem]:
+    """`~` is the home in a glob only, and no pattern knows `$HOME`."""
+    is_glob = isinstance(match.pattern, Shorthand) and match.pattern.word == "glob"
+    if is_glob and home == "~":
+        return
+    glob = f"~/{below.strip('/').replace(chr(92), '').removesuffix('$')}{'/**' if below.endswith('/') else ''}"
+    if home == "~" or not hook.may_stop:
+        what, severity = f"{hook.id} matches only paths that are written with {home}.", Severity.WARNING
+    else:
+        what = f"{hook.id} can never match: a pattern has no variables, so {home} is plain text."
+        severity = Severity.ERROR
+    written = hook.origin.wording.glob_of_field.format(glob) or "what follows the home directory"
+    yield hook_problem("never-matches", hook, what, f"Write {written}.", severity)
+
+
+def _is_path(match: Matches) -> bool:
+    field = _field_of(match.subject)
+    return field is not None and is_path_field(field)
+
+
 def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
     """A glob that looks like a regular expression, or the reverse."""
     is_name = isinstance(match.subject, ToolName)
-    field = _field_of(match.subject)
-    is_path = field is not None and is_path_field(field)
+    is_path = _is_path(match)
     if isinstance(match.pattern, Shorthand):
         searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
@@ -287,7 +309,12 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
 
 def _keep_after_tool(found: re.Match[str]) -> str:
     """`filesystem.*` is every tool of a module, `Edit.*` is a regular expression."""
-    return found[0] if is_known_name(found[1]) else ""
+    return found[0] if is_known_name(found[1]) and not _is_module(found[1]) else ""
+
+
+@lru_cache(maxsize=256)
+def _is_module(name: str) -> bool:
+    return any(each.startswith(f"{name}.") for each in _all_names())
 
 
 def _glob_hint(hook: Hook, text: str, is_name: bool) -> str:
@@ -313,7 +340,13 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
         meant = _meant_tool(name, is_glob, vocabulary)
         if meant is None:
             continue
-        is_error = hook.may_stop and not is_known_name(name) and not _is_word(name, meant)
+        if fold_word(name) == fold_word(meant) and meant not in _kind_names(vocabulary):
+            if not any(meant in _kind_names(each) for each in VOCABULARIES.values()):
+                continue  # send_message is a good name, whatever another agent's SendMessage does
+            is_word = True
+        else:
+            is_word = _is_word(name, meant)
+        is_error = hook.may_stop and not is_known_name(name) and not is_word
         why = f"{vocabulary.name} has no such tool" if is_known_name(name) else "no known agent has such a tool"
         hint = f"Did you mean {meant}?"
         if is_error:
@@ -343,7 +376,8 @@ def _meant_tool(name: str, is_glob: bool, vocabulary: Vocabulary) -> str | None:
 
 def _is_word(name: str, meant: str) -> bool:
     """Whether it may well be a name of its own: a plural, a number at the end, or another word."""
-    if name.rstrip("0123456789") == meant or {name, meant} in ({name, f"{name}s"}, {meant, f"{meant}s"}):
+    one, two = fold_word(name), fold_word(meant)
+    if one != two and (one.rstrip("0123456789") == two or one.removesuffix("s") == two.removesuffix("s")):
         return True
     written, known = _WORDS.findall(name), _WORDS.findall(meant)
     if len(written) != len(known):
@@ -381,6 +415,12 @@ def _misspelled_tool(name: str, vocabulary: Vocabulary) -> str | None:
         return None if vocabulary == NATIVE else next(alike, None)
     candidates = _names_of_length(vocabulary, len(fold_word(name)))
     return next((each for each in candidates if is_typo(name, each)), None)
+
+
+@lru_cache(maxsize=32)
+def _kind_names(vocabulary: Vocabulary) -> frozenset[str]:
+    """Its names for tools of a kind: where one is meant, a guard matters."""
+    return vocabulary.known_names - vocabulary.others
 
 
 @lru_cache(maxsize=32)
