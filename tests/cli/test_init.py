@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 
 def test_the_written_file_has_no_problem(hookline):
     assert hookline("init").exit_code == 0
@@ -47,3 +49,14 @@ def test_a_directory_that_cannot_be_written_is_said(hookline, project):
     result = hookline("init", "--force")
     assert result.exit_code == 1
     assert "cannot be written" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["hookline.yaml", "hookline.schema.json"])
+def test_a_link_is_not_followed(hookline, project, name):
+    mine = project.parent / "mine"
+    mine.write_text("mine")
+    (project / name).symlink_to(mine)
+    result = hookline("init", "--force")
+    assert result.exit_code == 1
+    assert f"{name} is a link to {mine}" in result.stderr
+    assert mine.read_text() == "mine"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -52,11 +53,14 @@ def verb(force: bool) -> None:
     hookline init
     hookline fire tool.before --tool bash --input '{"command": "git push"}'
     """
-    path = Path(FILE_NAME)
+    path, schema = Path(FILE_NAME), Path(SCHEMA_NAME)
+    for each in (path, schema):
+        if each.is_symlink():  # a repository could name one of your own files by a link
+            raise HooklineError(f"{each} is a link to {os.path.realpath(each)}. Remove it first.")
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(TEMPLATE)
-        Path(SCHEMA_NAME).write_text(format_json(get_dialect("native").schema()) + "\n", encoding="utf-8")
+        schema.write_text(format_json(get_dialect("native").schema()) + "\n", encoding="utf-8")
     except FileExistsError:
         raise HooklineError(f"{FILE_NAME} already exists. Use --force to overwrite it.") from None
     except OSError as error:

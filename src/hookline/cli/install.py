@@ -36,7 +36,7 @@ from hookline.hosts.install.plan import (
     plan_install,
     unified_diff,
 )
-from hookline.hosts.install.text_files import file_mode, read_file_text, remove_file, write_atomically
+from hookline.hosts.install.text_files import file_mode, read_file_text, remove_file, write_atomically, write_backup
 from hookline.hosts.mcp.client_config import NotWrappableError, unwrap_servers, unwrappable_servers, wrap_servers
 from hookline.lazy_dataclasses import dataclass
 
@@ -162,7 +162,7 @@ def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChang
 def wrap_file(file: Path, command: str, dry_run: bool) -> int:
     before, after = _edit_file(file, lambda text: wrap_servers(text, command))
     if before != after and not dry_run:
-        write_atomically(_backup_path(file), unwrap_servers(before), file_mode(file))
+        write_backup(_backup_path(file), unwrap_servers(before), file_mode(file))
         write_atomically(file, after)
     _print_file_change(file, before, after, dry_run, "hooks are now in front of its servers")
     for name in unwrappable_servers(after):

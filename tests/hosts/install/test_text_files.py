@@ -17,6 +17,7 @@ from hookline.hosts.install.text_files import (
     remove_empty_directories,
     remove_file,
     write_atomically,
+    write_backup,
 )
 
 
@@ -106,3 +107,11 @@ def test_removing_a_missing_file_is_no_error(tmp_path: Path) -> None:
     remove_file(tmp_path / "none")
     with pytest.raises(HooklineError, match="cannot be removed"):
         remove_file(tmp_path)
+
+
+def test_a_backup_replaces_a_link(tmp_path: Path) -> None:
+    mine, backup = tmp_path / "mine", tmp_path / "backup"
+    mine.write_text("mine")
+    backup.symlink_to(mine)
+    write_backup(backup, "before", 0o600)
+    assert (mine.read_text(), backup.read_text(), backup.is_symlink()) == ("mine", "before", False)

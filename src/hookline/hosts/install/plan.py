@@ -22,6 +22,7 @@ from hookline.hosts.install.text_files import (
     remove_empty_directories,
     remove_file,
     write_atomically,
+    write_backup,
 )
 from hookline.hosts.install.undo import (
     HOOKS_KEY,
@@ -179,7 +180,7 @@ def _apply_install(change: FileChange, record: InstallRecord, machine: Machine) 
         change.past_record.created_directories if change.past_record else ()
     )
     if record.original is not None:
-        write_atomically(_backup_path(change.path), record.original, mode=change.mode or file_mode(change.path))
+        write_backup(_backup_path(change.path), record.original, change.mode or file_mode(change.path))
     write_atomically(change.path, change.after, change.mode)
     save_record(replace(record, created_directories=created), machine)
 

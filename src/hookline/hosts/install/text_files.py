@@ -53,6 +53,13 @@ def write_atomically(path: Path, text: str, mode: int | None = None) -> None:
         raise HooklineError(f"{path} cannot be written: {error.strerror}") from None
 
 
+def write_backup(path: Path, text: str, mode: int | None) -> None:
+    """A link in its place is replaced: a repository could have put it there, to one of your own files."""
+    if path.is_symlink():
+        remove_file(path)
+    write_atomically(path, text, mode)
+
+
 def remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
