@@ -1,0 +1,47 @@
+"""Each hook of each pack stops what it is for, in every spelling, and nothing of everyday work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.hooks.outcome import Verdict
+from hookline.project.packs import own_pack_names
+from packs.pack_trials import EVERYDAY, Trial, all_trials, decide, load_alone, load_pack, trials
+
+
+def _each(part: str) -> list[Any]:
+    return [
+        pytest.param(trial, call, id=f"{trial.pack}-{trial.hook}-{call}"[:90])
+        for trial in all_trials()
+        for call in getattr(trial, part)
+    ]
+
+
+@pytest.mark.parametrize("pack", own_pack_names())
+def test_every_hook_of_a_pack_has_a_trial_file(pack: str) -> None:
+    hooks = {hook.id for layer in load_pack(pack).layers for hook in layer.hooks}
+    assert {trial.hook for trial in trials(pack)} == hooks
+
+
+@pytest.mark.parametrize(("trial", "call"), _each("stops"))
+def test_a_hook_stops_every_spelling(trial: Trial, call: Any) -> None:
+    decision = decide(load_alone(trial.pack, trial.hook), call)
+    assert decision.verdict >= Verdict.ASK, decision
+
+
+@pytest.mark.parametrize(("trial", "call"), _each("lets"))
+def test_a_pack_lets_what_is_harmless(trial: Trial, call: Any) -> None:
+    decision = decide(load_pack(trial.pack), call)
+    assert decision.verdict < Verdict.ASK, decision
+
+
+@pytest.mark.parametrize("pack", own_pack_names())
+def test_no_everyday_command_is_stopped(pack: str) -> None:
+    assert len(set(EVERYDAY)) >= 200
+    book = load_pack(pack)
+    stopped = {
+        command: decision.by for command in EVERYDAY if (decision := decide(book, command)).verdict >= Verdict.ASK
+    }
+    assert stopped == {}
