@@ -27,6 +27,7 @@ class Trial:
     pack: str
     hook: str
     stops: tuple[Any, ...]
+    changes: tuple[Any, ...]  # calls or results that it changes
     lets: tuple[Any, ...]
 
 
@@ -53,7 +54,7 @@ def all_trials() -> list[Trial]:
 
 def _read(pack: str, file: Path) -> Trial:
     value = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return Trial(pack, file.stem, tuple(value["stops"]), tuple(value.get("lets") or ()))
+    return Trial(pack, file.stem, *(tuple(value.get(part, ())) for part in ("stops", "changes", "lets")))
 
 
 def decide(book: Book, call: Any, name: str = "tool.before") -> Decision:

@@ -21,8 +21,10 @@ def _each(part: str) -> list[Any]:
 
 @pytest.mark.parametrize("pack", own_pack_names())
 def test_every_hook_of_a_pack_has_a_trial_file(pack: str) -> None:
-    hooks = {hook.id for layer in load_pack(pack).layers for hook in layer.hooks}
-    assert {trial.hook for trial in trials(pack)} == hooks
+    hooks = [hook for layer in load_pack(pack).layers for hook in layer.hooks]
+    own = {hook.id for hook in hooks if hook.origin.file == f"hookline:{pack}"}
+    assert {trial.hook for trial in trials(pack)} == own
+    assert all(trial.stops or trial.changes for trial in trials(pack))
 
 
 @pytest.mark.parametrize(("trial", "call"), _each("stops"))
@@ -31,10 +33,17 @@ def test_a_hook_stops_every_spelling(trial: Trial, call: Any) -> None:
     assert decision.verdict >= Verdict.ASK, decision
 
 
+@pytest.mark.parametrize(("trial", "call"), _each("changes"))
+def test_a_hook_changes_what_it_is_for(trial: Trial, call: Any) -> None:
+    decision = decide(load_alone(trial.pack, trial.hook), call)
+    assert decision.event.facts["tool"] != call["tool"]
+
+
 @pytest.mark.parametrize(("trial", "call"), _each("lets"))
 def test_a_pack_lets_what_is_harmless(trial: Trial, call: Any) -> None:
     decision = decide(load_pack(trial.pack), call)
     assert decision.verdict < Verdict.ASK, decision
+    assert isinstance(call, str) or "event" not in call or decision.event.facts["tool"] == call["tool"]
 
 
 @pytest.mark.parametrize("pack", own_pack_names())
