@@ -60,3 +60,20 @@ def test_a_link_is_not_followed(hookline, project, name):
     assert result.exit_code == 1
     assert f"{name} is a link to {mine}" in result.stderr
     assert mine.read_text() == "mine"
+
+
+def test_packs_are_extended_and_act_at_once(hookline):
+    result = hookline("init", "--pack", "recommended", "--pack", "production")
+    assert result.exit_code == 0
+    assert "extends: [hookline:recommended, hookline:production]" in Path("hookline.yaml").read_text()
+    assert len(Path("hookline.yaml").read_text().splitlines()) == 3
+    assert hookline("check").exit_code == 0
+    assert hookline("fire", "tool.before", "--tool", "bash", "--input", '{"command": "rm -fr src"}').exit_code == 2
+    assert hookline("fire", "tool.before", "--tool", "bash", "--input", '{"command": "npm publish"}').exit_code == 3
+
+
+def test_an_unknown_pack_is_refused_before_anything_is_written(hookline):
+    result = hookline("init", "--pack", "recomended")
+    assert result.exit_code == 1
+    assert "Did you mean recommended?" in result.stderr
+    assert not Path("hookline.yaml").exists()

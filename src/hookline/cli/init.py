@@ -13,6 +13,8 @@ from hookline.cli.options import Verb
 from hookline.cli.output import format_json, out
 from hookline.dialects.dialect import get_dialect
 from hookline.errors import HooklineError
+from hookline.formatting import closest_match
+from hookline.project.packs import own_pack_names
 
 FILE_NAME: Final = "hookline.yaml"
 SCHEMA_NAME: Final = "hookline.schema.json"
@@ -43,28 +45,59 @@ hooks:
 """
 
 
-@click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks.")
+PACK_TEMPLATE: Final = """\
+# yaml-language-server: $schema=hookline.schema.json
+version: 1
+extends: [{packs}]
+"""
+
+
+@click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks, or with packs.")
+@click.option(
+    "--pack",
+    "packs",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=lambda context, parameter, typed: [name for name in own_pack_names() if name.startswith(typed)],
+    help="Extend this pack instead of writing example hooks; repeat it for several.",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
-def verb(force: bool) -> None:
+def verb(packs: tuple[str, ...], force: bool) -> None:
     """Write a commented hookline.yaml with two example hooks into the current directory, and beside it the schema
-    that lets an editor complete and check it. Trust the file.
+    that lets an editor complete and check it. Trust the file. With --pack, the file extends packs of hookline.
 
     \b
     hookline init
+    hookline init --pack recommended
     hookline fire tool.before --tool bash --input '{"command": "git push"}'
     """
+    text = _extending_text(packs) if packs else TEMPLATE
     path, schema = Path(FILE_NAME), Path(SCHEMA_NAME)
     for each in (path, schema):
         if each.is_symlink():  # a repository could name one of your own files by a link
             raise HooklineError(f"{each} is a link to {os.path.realpath(each)}. Remove it first.")
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(TEMPLATE)
+            file.write(text)
         schema.write_text(format_json(get_dialect("native").schema()) + "\n", encoding="utf-8")
     except FileExistsError:
         raise HooklineError(f"{FILE_NAME} already exists. Use --force to overwrite it.") from None
     except OSError as error:
         raise HooklineError(f"{error.filename} cannot be written: {error.strerror}") from None
     trust().accept(source for source in sources() if source.path == path.resolve())
+    if packs:
+        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list, or")
+        out('  hookline fire tool.before --tool bash --input \'{"command": "rm -rf ."}\'')
+        return
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')
+
+
+def _extending_text(packs: tuple[str, ...]) -> str:
+    known = own_pack_names()
+    for name in packs:
+        if name.removeprefix("hookline:") not in known:
+            guess = closest_match(name, known)
+            hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(known)}."
+            raise HooklineError(f"there is no pack {name}. {hint}")
+    return PACK_TEMPLATE.format(packs=", ".join(f"hookline:{name.removeprefix('hookline:')}" for name in packs))
