@@ -159,6 +159,41 @@ def test_a_key_that_is_there_twice_reaches_the_server_once(tmp_path: Path, attem
     attempt("MCP keys twice", [each["params"]["name"] for each in peers.sent] != ["safe"], str(peers.sent))
 
 
+_PLAIN, _HIDDEN = {"type": "text", "text": "fine"}, {"content": [{"type": "text", "text": "SECRET"}]}
+_UNUSUAL_ANSWERS: list[dict[str, Any]] = [
+    {"result": "SECRET"},
+    {"result": ["SECRET"]},
+    {"result": {"toolResult": "SECRET"}},
+    {"result": {"content": [_PLAIN], "extra": "SECRET"}},
+    {"result": {"content": [_PLAIN], "task": {"status": "SECRET"}}},
+    {"result": {"content": [_PLAIN], "isError": "SECRET"}},
+    {"result": {"content": [_PLAIN], "resultType": "SECRET"}},
+    {"result": {"content": "SECRET"}},
+    {"result": {"content": {"text": "SECRET"}}},
+    {"result": {"content": ["SECRET"]}},
+    {"result": {"content": [["SECRET"]]}},
+    {"result": {"content": [{"type": "text", "text": ["SECRET"]}]}},
+    {"result": {"content": [{**_PLAIN, "Text": "SECRET"}]}},
+    {"result": {"content": [{**_PLAIN, "annotations": {"title": "SECRET"}}]}},
+    {"result": {"content": [{**_PLAIN, "annotations": {"audience": ["SECRET"]}}]}},
+    {"result": {"content": [{**_PLAIN, "annotations": {"lastModified": "SECRET"}}]}},
+    {"result": {"content": [{"type": "resource", "resource": {"uri": "a", "text": "SECRET"}}]}},
+    {"result": {"content": [_PLAIN], "structuredContent": {"x": "SECRET"}}},
+    {"result": {"content": [_PLAIN]}, "extra": "SECRET"},
+    {"error": "SECRET"},
+    {"error": ["SECRET"]},
+    {"error": {"code": 1, "message": "x", "data": "SECRET"}},
+    {"error": {"code": 1, "message": "x", "more": {"deep": "SECRET"}}},
+    {"error": {"code": "SECRET", "message": "x"}},
+    {"error": {"code": 1, "message": {"text": "SECRET"}}},
+    {"error": None, "result": _HIDDEN},
+    {"method": "x", "result": _HIDDEN},
+    {"method": None, "result": _HIDDEN},
+    {"method": "notifications/message", "params": {}, "result": _HIDDEN},
+]
+"""Nothing that MCP describes, but a client may show it."""
+
+
 def test_results_that_another_reader_would_understand_differently(tmp_path: Path, attempt: Attempt) -> None:
     hooks = tmp_path / "hookline.yaml"
     hooks.write_text(HOOKS)
@@ -169,6 +204,7 @@ def test_results_that_another_reader_would_understand_differently(tmp_path: Path
     answers += [{"id": 1, "result": {"content": plain, name: secret}} for name in _spellings("content")]
     answers += [{"id": 1, "error": {"code": 1, "message": "x", name: "SECRET"}} for name in _spellings("message")]
     answers += [{"id": 1, "result": {"content": plain}, name: {"message": "SECRET"}} for name in _spellings("error")]
+    answers += [{"id": 1, **answer} for answer in _UNUSUAL_ANSWERS]
     for answer in answers:
         peers = _Peers([call], json.dumps({"jsonrpc": "2.0", **answer}).encode())
         asyncio.run(peers.run(hooks))

@@ -21,6 +21,7 @@ CONNECTION_CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
 MAX_NESTING: Final = 100  # levels of nesting in what hooks decide
 
 
@@ -57,6 +58,11 @@ class Message:
     @property
     def is_response(self) -> bool:
         return "method" not in self.value and ("result" in self.value or "error" in self.value)
+
+    @property
+    def is_contradictory(self) -> bool:
+        """A request and an answer in one: readers differ on what it is."""
+        return "method" in self.value and ("result" in self.value or "error" in self.value)
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -204,6 +210,7 @@ CLIENT_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 SERVER_INFO_KEY: Final = "io.modelcontextprotocol/serverInfo"
 _MAX_TOOLS: Final = 10_000
 _MAX_NAME_LENGTH: Final = 256
+_DATE: Final = re.compile(r"[0-9T:.+Z-]*")
 _INVALID_NAME_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -293,8 +300,8 @@ def _text_block(text: str) -> dict[str, Any]:
 class CallResult:
     """The outcome of a call, as hooks see it.
 
-    `result` is the text if the server sent only text, else the result's `content` and `structuredContent`; for a protocol
-    error, its message.
+    `result` is the text if the server sent only text, else everything in the result but its `_meta`; for a protocol error,
+    its message, or the message and whatever else it says.
     """
 
     message: Message
@@ -303,7 +310,11 @@ class CallResult:
 
     def facts(self) -> dict[str, Any]:
         facts = {"result": self.result, "ok": self.ok}
-        return facts if self.ok else {**facts, "error": _format_value(self.result) or "it failed"}
+        return facts if self.ok else {**facts, "error": _format_value(self._error()) or "it failed"}
+
+    def _error(self) -> Any:
+        said = get_object(self.result).get("message") if "error" in self.message.value else None
+        return said if isinstance(said, str) else self.result
 
     def apply_changes(self, tool: Mapping[str, Any], notes: str) -> Message:
         """Returns the same message if hooks changed nothing and added no notes."""
@@ -315,13 +326,13 @@ class CallResult:
         if not is_json_serializable(result):
             result = _format_value(result)
         if "error" in self.message.value:
-            return _with_notes(_with_error(_without_data(self.message), _format_value(result)), notes)
+            return _with_notes(_with_error(_code_only(self.message), _format_value(result)), notes)
         return _with_notes(self._with_result(result, ok), notes)
 
     def _with_result(self, result: Any, ok: bool) -> Message:
         held = dict(self.message.result)
         if not deep_equal(result, self.result):
-            kept = {name: held[name] for name in _PRESERVED_KEYS if name in held}
+            kept = {name: value for name, value in held.items() if _is_preserved(name, value)}
             held = {
                 name: value for name, value in (self._build_content(result) | kept).items() if value is not _NOTHING
             }
@@ -341,32 +352,71 @@ class CallResult:
 
 
 _NOTHING: Final = object()
-_PRESERVED_KEYS: Final = ("_meta", "isError", "resultType")  # kept in a result that hooks changed
+_RESULT_TYPES: Final = ("complete", "input_required")
+
+
+def _is_preserved(name: str, value: Any) -> bool:
+    """Whether it stays in a result that hooks changed, and is nothing that they have to see."""
+    match name:
+        case "_meta":
+            return True
+        case "isError":
+            return isinstance(value, bool)
+        case "resultType":
+            return value in _RESULT_TYPES
+    return False
 
 
 def result_of(message: Message) -> CallResult | None:
     """None if the result is nested too deep for hooks."""
-    if "error" in message.value:
-        if "result" in message.value:  # a client might read this instead
-            message = Message({name: value for name, value in message.value.items() if name != "result"})
-        said = get_object(message.value, "error").get("message")
-        return CallResult(message, said if isinstance(said, str) else "", False)
-    if is_deep(message.value.get("result")):
+    answer = "error" if "error" in message.value else "result"
+    if not message.value.keys() <= {"jsonrpc", "id", answer}:  # a client might read the rest
+        message = Message({name: message.value[name] for name in ("jsonrpc", "id", answer) if name in message.value})
+    held = message.value.get(answer)
+    if is_deep(held):
         return None
-    result = message.result
-    content, structured = result.get("content"), result.get("structuredContent", _NOTHING)
-    text = _text_of_content(content)
+    if answer == "error":
+        return CallResult(message, _error_content(held), False)
+    if not isinstance(held, dict):
+        return CallResult(message, held, True)
+    structured = held.get("structuredContent", _NOTHING)
+    seen = {name: value for name, value in held.items() if not _is_preserved(name, value)}
+    text = _text_of_content(held.get("content")) if seen.keys() <= {"content", "structuredContent"} else None
     if text is None or (structured is not _NOTHING and not _is_same_content(structured, text)):
-        seen = {name: result[name] for name in ("content", "structuredContent") if name in result}
-        return CallResult(message, seen, result.get("isError") is not True)
-    return CallResult(message, text, result.get("isError") is not True)
+        return CallResult(message, seen, held.get("isError") is not True)
+    return CallResult(message, text, held.get("isError") is not True)
+
+
+def _error_content(error: Any) -> Any:
+    """The message, if the error says nothing else."""
+    if not isinstance(error, dict):
+        return error
+    seen = {name: value for name, value in error.items() if name != "code" or not isinstance(value, int)}
+    said = seen.get("message", "")
+    return said if isinstance(said, str) and seen.keys() <= {"message"} else seen
 
 
 def _text_of_content(content: Any) -> str | None:
+    """None unless all of it is text."""
     if not _is_content(content):
         return None
-    texts = [block.get("text") for block in content if block.get("type") == "text"]
+    texts = [block.get("text") for block in content if block.get("type") == "text" and _is_plain_block(block)]
     return "\n".join(texts) if len(texts) == len(content) and all(isinstance(text, str) for text in texts) else None
+
+
+def _is_plain_block(block: Mapping[str, Any]) -> bool:
+    """Whether a block of text says nothing but its text. Annotations are for the client."""
+    if block.keys() <= {"type", "text", "_meta"}:
+        return True
+    said = block.get("annotations")
+    return (
+        block.keys() <= {"type", "text", "_meta", "annotations"}
+        and isinstance(said, dict)
+        and said.keys() <= {"audience", "priority", "lastModified"}
+        and all(who in ("user", "assistant") for who in said.get("audience") or ())
+        and isinstance(said.get("priority", 0), (int, float))
+        and _DATE.fullmatch(str(said.get("lastModified", ""))) is not None
+    )
 
 
 def _is_content(content: Any) -> bool:
@@ -409,10 +459,10 @@ def _with_error(message: Message, text: str) -> Message:
     return Message({**message.value, "error": {**get_object(message.value, "error"), "message": text}})
 
 
-def _without_data(message: Message) -> Message:
-    """Without the error's data, which hooks have not seen."""
-    error = {name: value for name, value in get_object(message.value, "error").items() if name != "data"}
-    return Message({**message.value, "error": error})
+def _code_only(message: Message) -> Message:
+    """With nothing but the error's code, because hooks changed the rest."""
+    code = get_object(message.value, "error").get("code")
+    return Message({**message.value, "error": {"code": code} if isinstance(code, int) else {"code": INTERNAL_ERROR}})
 
 
 def _with_notes(message: Message, notes: str) -> Message:

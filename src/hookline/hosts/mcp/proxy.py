@@ -56,6 +56,7 @@ from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import LineTooLongError, PipeClosedError
 
 _MAX_ENTRIES: Final = 200
+_REQUEST_AND_ANSWER: Final = "it is a request and an answer in one"
 
 T = TypeVar("T")
 
@@ -305,6 +306,12 @@ class Proxy:
         await self._client.send(message.to_bytes())
 
     async def _handle_client_message(self, message: Message) -> None:
+        if message.is_contradictory:
+            _log.warning("invalid JSON-RPC message from the client: %s", _REQUEST_AND_ANSWER)
+            if message.id is not None:
+                what = f"invalid JSON-RPC message: {_REQUEST_AND_ANSWER}"
+                await self._send(build_error(message.id, INVALID_REQUEST, what))
+            return
         misspelt = misspelt_name(message)
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
@@ -458,12 +465,15 @@ class Proxy:
 
     async def _handle_server_message(self, message: Message) -> None:
         misspelt = misspelt_name(message)
-        if misspelt is not None:
-            what = _describe_misspelt(misspelt)
+        if misspelt is not None or message.is_contradictory:
+            what = _REQUEST_AND_ANSWER if misspelt is None else _describe_misspelt(misspelt)
             _log.warning("invalid JSON-RPC message from the MCP server: %s", what)
-            if not _can_be_response(message):
+            if not _can_be_response(message) and message.key not in self._pending:
                 return
             message = build_error(message.id, INVALID_REQUEST, f"invalid JSON-RPC message from the MCP server: {what}")
+        if message.id is None and "result" in message.value:
+            _log.warning("the MCP server answered without the id of a request")
+            return
         if not message.is_response or message.id is None:
             await self._send(message)
             return
