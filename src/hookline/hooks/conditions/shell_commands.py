@@ -91,6 +91,12 @@ class RunPrograms:
 RUN_PROGRAMS: Final = RunPrograms()
 
 
+def _may_run(query: CommandQuery, event: Event) -> bool:
+    """Whether one of the programs is one of these or unknown. Most hooks need to know no more about an event."""
+    names = RUN_PROGRAMS.texts(event)
+    return UNKNOWN_PROGRAM in names or not query.names.isdisjoint(names)
+
+
 @dataclass(frozen=True, slots=True)
 class RunsCommand:
     """One of the commands is of this program, with this subcommand and these flags.
@@ -106,6 +112,8 @@ class RunsCommand:
     outside: tuple[str, ...] = ()
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        if not _may_run(self.query, event):
+            return False
         answers, doubts, is_sure = list[bool](), list[bool](), False
         for command in commands_run(event):
             answer = self._answer(command, event, deadline)
@@ -177,6 +185,8 @@ class PipesCommand:
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         from hookline.shell.command_query import pipes_answer
 
+        if not _may_run(self.targets, event):
+            return False
         commands = commands_run(event)
         answer = pipes_answer(self.sources, self.targets, commands)
         if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
