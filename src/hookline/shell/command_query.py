@@ -101,9 +101,11 @@ class CommandQuery:
         object.__setattr__(self, "names", frozenset(name for each in self.programs for name in program_names(each)))
 
     def answer(self, command: RunCommand) -> Answer:
-        words = [mark_globs(word) for word in command.words]
         is_program = self.is_program(command)
-        return self._arguments_answer(normalize_program(words[0]), words[1:]) if is_program else is_program
+        if not is_program:
+            return is_program
+        arguments = [mark_globs(word) for word in command.words[1:]]
+        return self._arguments_answer(normalize_program(mark_globs(command.words[0])), arguments)
 
     def is_likely(self, command: RunCommand) -> bool:
         """Whether all that is asked for is there, but for an unknown program or subcommand. For an answer of None."""
@@ -140,7 +142,7 @@ class CommandQuery:
 
     def _arguments_answer(self, program: str, arguments: list[str]) -> Answer:
         if not self.subcommands:
-            return self._flags_answer(program, "", arguments)
+            return self._flags_answer(program, "", arguments) if self.flags else True
         answers = [self._subcommand_answer(program, each, arguments) for each in self.subcommands]
         return True if True in answers else None if None in answers else False
 
@@ -164,6 +166,8 @@ class CommandQuery:
 
 def normalize_program(word: str) -> str:
     """`/usr/bin/Git.exe` → `git`. Some file systems ignore the case of a name."""
+    if word.isalpha() and word.islower():  # most names
+        return program_name(word)
     return program_name(word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower().removesuffix(".exe"))
 
 
