@@ -165,8 +165,8 @@ def wrap_file(file: Path, command: str, dry_run: bool) -> int:
         write_backup(_backup_path(file), unwrap_servers(before), file_mode(file))
         write_atomically(file, after)
     _print_file_change(file, before, after, dry_run, "hooks are now in front of its servers")
-    for name in unwrappable_servers(after):
-        out(f"  {name}: this server cannot be wrapped")
+    for name, why in unwrappable_servers(after).items():
+        out(f"  {name}: no hooks in front of this server: {why}")
     return 0
 
 

@@ -21,8 +21,8 @@ from hookline.cli.output import err
 from hookline.config.problem import errors_of, refuse_errors
 from hookline.errors import HooklineError, extra_required
 from hookline.formatting import printable
-from hookline.hosts.mcp.client_config import HEADERS_VARIABLE
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
+from hookline.hosts.mcp.server_entries import HEADERS_VARIABLE
 from hookline.hosts.mcp.upstream import ProcessUpstream
 from hookline.project import BookWatcher, Source, load_file, named_source
 from hookline.project.private_file import state_directory

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -92,8 +93,8 @@ def test_the_command_can_be_a_path() -> None:
 
 
 def test_servers_that_cannot_be_wrapped_are_named() -> None:
-    assert unwrappable_servers(FILES) == ("old",)
-    assert unwrappable_servers(wrap_servers(FILES)) == ("old",)
+    assert list(unwrappable_servers(FILES)) == ["old"]
+    assert list(unwrappable_servers(wrap_servers(FILES))) == ["old"]
 
 
 def test_the_servers_of_each_project_are_found() -> None:
@@ -116,6 +117,173 @@ def test_the_servers_of_an_editors_file_are_found() -> None:
 def test_what_lists_no_servers_is_refused(text: str) -> None:
     with pytest.raises(NotWrappableError):
         wrap_servers(text)
+
+
+CODEX = """# my settings
+model = "gpt-5"
+
+[mcp_servers.files] # the files
+command = "npx" # started with npx
+args = [ "-y", # yes
+  "@modelcontextprotocol/server-filesystem", "." ]
+env = { A = "1" }
+
+[mcp_servers."my git"]
+  command = 'C:\\tools\\git'   # no args
+  startup_timeout_sec = 20
+
+[mcp_servers.notes]
+url = "https://example.org/mcp" # over HTTP
+http_headers = { X-Team = "a" }
+enabled = true
+
+[mcp_servers.login]
+url = "https://example.org/mcp"
+bearer_token_env_var = "TOKEN"
+
+[mcp_servers]
+inline = { command = "serve" }
+
+[profiles.fast]
+model = "gpt-5-mini"
+"""
+OPENCODE = """{
+  "$schema": "https://opencode.ai/config.json", // schema
+  "mcp": {
+    "files": {"type": "local", "command": ["npx", "-y", "files"], "environment": {"A": "1"}, "enabled": true},
+    "short": {"type": "local", "command": [ /* one */ "serve" ]},
+    "notes": {"type": "remote", "url": "https://example.org/mcp", "headers": {"X": "1"}, "enabled": false},
+    "login": {"type": "remote", "url": "https://example.org/mcp", "oauth": {"clientId": "a"}},
+  },
+}
+"""
+ZED = """// Zed
+{
+  "theme": "One Dark",
+  "context_servers": {
+    "files": {"source": "custom", "command": "npx", "args": ["-y", "files"], "env": {}},
+    "bare": {"command": "serve"}, // bare
+    "older": {"command": {"path": "npx", "args": ["files"], "env": {"A": "1"}}, "settings": {}},
+    "notes": {"url": "https://example.org/mcp"},
+    "extension": {"source": "extension", "enabled": true, "settings": {}},
+  },
+}
+"""
+CLIENTS = {"codex": CODEX, "opencode": OPENCODE, "zed": ZED, "crlf": CODEX.replace("\n", "\r\n")}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_file_of_a_client_comes_back_to_the_byte(client: str) -> None:
+    text = CLIENTS[client]
+    wrapped = wrap_servers(text)
+    assert wrapped != text
+    assert unwrap_servers(wrapped) == text
+    assert wrap_servers(wrapped) == wrapped
+    assert unwrap_servers(text) == text
+
+
+def test_the_servers_of_codex_are_found() -> None:
+    before, after = tomllib.loads(CODEX), tomllib.loads(wrap_servers(CODEX))
+    servers = after["mcp_servers"]
+    assert servers["files"] == {
+        "command": "hookline",
+        "args": ["mcp", "--name", "files", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "."],
+        "env": {"A": "1"},
+    }
+    assert servers["my git"]["command"] == "hookline"
+    assert servers["my git"]["args"] == ["mcp", "--name", "my git", "--", "C:\\tools\\git"]
+    assert servers["my git"]["startup_timeout_sec"] == 20
+    assert servers["inline"]["args"] == ["mcp", "--name", "inline", "--", "serve"]
+    assert servers["notes"] == {
+        "command": "hookline",
+        "args": ["mcp", "--name", "notes", "--url", "https://example.org/mcp"],
+        "env": {"HOOKLINE_MCP_HEADERS": '{"X-Team": "a"}'},
+        "enabled": True,
+    }
+    assert servers["login"] == before["mcp_servers"]["login"]
+    assert after["profiles"] == before["profiles"]
+    for kept in ("# my settings", "# the files", "# started with npx", "# yes", "# no args", "# over HTTP"):
+        assert kept in wrap_servers(CODEX)
+
+
+def test_the_servers_of_opencode_are_found() -> None:
+    servers = parse_spans(wrap_servers(OPENCODE)).value["mcp"]
+    assert servers["files"]["command"] == ["hookline", "mcp", "--name", "files", "--", "npx", "-y", "files"]
+    assert servers["short"]["command"] == ["hookline", "mcp", "--name", "short", "--", "serve"]
+    notes = servers["notes"]
+    assert (notes["type"], notes["enabled"]) == ("local", False)
+    assert notes["command"] == ["hookline", "mcp", "--name", "notes", "--url", "https://example.org/mcp"]
+    assert notes["environment"]["HOOKLINE_MCP_HEADERS"] == '{"X": "1"}'
+    assert servers["login"]["type"] == "remote"
+
+
+def test_the_servers_of_zed_are_found() -> None:
+    servers = parse_spans(wrap_servers(ZED)).value["context_servers"]
+    assert servers["files"]["args"] == ["mcp", "--name", "files", "--", "npx", "-y", "files"]
+    assert servers["bare"]["args"] == ["mcp", "--name", "bare", "--", "serve"]
+    assert servers["older"]["command"]["path"] == "hookline"
+    assert servers["older"]["command"]["args"] == ["mcp", "--name", "older", "--", "npx", "files"]
+    assert servers["notes"]["args"][-1] == "https://example.org/mcp"
+    assert servers["extension"] == {"source": "extension", "enabled": True, "settings": {}}
+
+
+@pytest.mark.parametrize("client", ["codex", "opencode"])
+def test_a_server_with_a_login_is_named(client: str) -> None:
+    assert "OAuth" in unwrappable_servers(CLIENTS[client])["login"]
+
+
+@pytest.mark.parametrize(
+    "text", ["model = 'x'", "mcp_servers = 1", "[mcp_servers", '{"mcp": {"timeout": 5}}', '{"context_servers": {}}']
+)
+def test_a_client_without_servers_is_refused(text: str) -> None:
+    with pytest.raises(NotWrappableError):
+        wrap_servers(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers.a.command = "x"\n',
+        "[mcp_servers.a.env]\nA = '1'\n",
+        "[[mcp_servers]]\ncommand = 'x'\n",
+        "[mcp_servers]\na = {url = 'http://x'}\n",
+        "[mcp_servers.a]\nurl = 'http://x'\n[mcp_servers.a.http_headers]\nA = '1'\n",
+    ],
+)
+def test_an_unusual_toml_stays_as_it_is(text: str) -> None:
+    try:
+        assert wrap_servers(text) == text
+    except NotWrappableError:
+        return
+    assert unwrappable_servers(text) or "command" in text
+
+
+@settings(max_examples=100)
+@given(
+    st.dictionaries(
+        st.text("ab. '\"\\\u00e9\U0001f600\x7f", min_size=1, max_size=4),
+        st.tuples(
+            st.text("ab '\"\\]\U0001f600", max_size=4), st.none() | st.lists(st.text('a,]"#', max_size=3), max_size=2)
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(["\n", " # a ]\n", "\n\n# x\n"]),
+)
+def test_any_toml_comes_back_to_the_byte(held: dict[str, Any], end: str) -> None:
+    lines = []
+    for name, (command, args) in held.items():
+        lines.append(f"[mcp_servers.{_toml(name)}]{end}command = {_toml(command)}{end}")
+        lines += [] if args is None else [f"args = [{', '.join(map(_toml, args))}]{end}"]
+    text = "".join(lines)
+    wrapped = wrap_servers(text)
+    assert unwrap_servers(wrapped) == text
+    for name, server in tomllib.loads(wrapped)["mcp_servers"].items():
+        assert server["args"] == ["mcp", "--name", name, "--", held[name][0], *(held[name][1] or [])]
+
+
+def _toml(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 WORDS = st.text(max_size=8)

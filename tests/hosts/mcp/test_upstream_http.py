@@ -69,3 +69,25 @@ def test_a_server_that_cannot_be_reached_is_closed_and_says_so() -> None:
     name, said = asyncio.run(connect())
     assert name == "127.0.0.1"
     assert "MCP server" in said
+
+
+def test_a_server_that_asks_for_a_login_says_that_there_is_no_oauth() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def connect() -> str:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            upstream = HttpUpstream(f"http://127.0.0.1:{port}/mcp", {})
+            try:
+                await upstream.send(request("ping"))
+                with pytest.raises(UpstreamClosedError) as closed:
+                    await asyncio.wait_for(anext(aiter(upstream.messages())), 30)
+                return str(closed.value)
+            finally:
+                await upstream.close()
+
+    assert "no OAuth" in asyncio.run(connect())

@@ -37,6 +37,12 @@ _QUEUE_SIZE: Final = 64  # messages that may wait to be passed on
 _TIMEOUT: Final = httpx2.Timeout(30, read=None)  # the client decides how long an answer may take
 
 
+_NO_LOGIN: Final = (
+    "the MCP server asks for a login (HTTP 401). The proxy has no OAuth; give it a token with "
+    "--header 'Authorization: Bearer …' or in HOOKLINE_MCP_HEADERS"
+)
+
+
 class HttpUpstream:
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url = url
@@ -98,7 +104,9 @@ class HttpUpstream:
 
     async def _relay(self) -> None:
         async with (
-            httpx2.AsyncClient(headers=self._headers, timeout=_TIMEOUT) as client,
+            httpx2.AsyncClient(
+                headers=self._headers, timeout=_TIMEOUT, event_hooks={"response": [self._end_if_login_needed]}
+            ) as client,
             streamable_http_client(self._url, http_client=client, max_sse_event_size=MAX_LINE_BYTES) as (read, write),
         ):
             self._ready.set_result(write)
@@ -112,6 +120,11 @@ class HttpUpstream:
                 else:
                     value = said.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
                     await self._incoming.put(Message(value))
+
+    async def _end_if_login_needed(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.UNAUTHORIZED and not self._closing:
+            self._end_reason = _NO_LOGIN
+            await self._incoming.put(None)
 
 
 def _first_error(errors: BaseExceptionGroup[Any]) -> str:
