@@ -148,6 +148,7 @@ PROBLEMS: Final = {
     "empty": "an empty value",
     "empty-folder": "the name of a folder without Python definitions",
     "front-matter": "front matter that is not closed",
+    "exact-command": "a guard on a command that matches it only without arguments",
     "glob-or-regex": "a glob that looks like a regex, or a regex that looks like a glob",
     "ignored": "a key without effect",
     "key-not-text": "a key that is not text",

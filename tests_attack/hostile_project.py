@@ -43,6 +43,7 @@ TARGETS = {
     "native deny": Target("hookline.yaml", _NATIVE_DENY),
     "native run": Target("hookline.yaml", _NATIVE_RUN, True),
     "native folder": Target(".hookline/guards.yaml", _NATIVE_DENY),
+    "native pack": Target("packs/guard.yaml", _NATIVE_DENY, files={"hookline.yaml": "extends: packs/guard.yaml\n"}),
     "native local": Target("hookline.local.yaml", _NATIVE_RUN, True),
     "flo deny": Target(
         "hub.json", _json_hooks("PreToolUse", {"inputMatchers": {"command": "rm -rf"}, "action": "deny"})

@@ -37,6 +37,8 @@ PREFIXES = (
     "npm exec -- ", "pnpm exec ", "pnpm dlx ", "yarn ", "bunx ", "poetry run ", "pipenv run ", "docker run --rm -v a:b image ",
     "docker exec -it box ", "docker compose exec web ", "podman run image ", "systemd-run --user ", "nsenter -t 1 -m ", "chroot /x ",
     "flatpak run ", "screen -dmS x ", "pkexec ", "f() { \"$@\"; }; f ", "kubectl exec pod -- ", "mise exec -- ",
+    "proxychains ", "proxychains4 -q ", "torsocks ", "faketime x ", "cgexec -g cpu:x ", "lockf x ", "dtach -n x ", "abduco -n x ", "daemonize ",
+    "devbox run ",
 )  # fmt: skip
 AROUND = (
     "{}", "ls; {}", "ls && {}", "ls || {}", "ls | {}", "ls |& {}", "{} | cat", "{} &", "({})", "( ( {} ) )", "{{ {}; }}", "ls\n{}", "$({})",

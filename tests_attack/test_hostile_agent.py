@@ -13,7 +13,16 @@ from hostile_project import CALL, FILE_MANIPULATIONS, SCRIPT, SCRIPT_MANIPULATIO
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 
-_SIMILAR = ("native folder", "native local", "flo agent", "flo script", "claude_code local", "ai_agents", "microai")
+_SIMILAR = (
+    "native folder",
+    "native pack",
+    "native local",
+    "flo agent",
+    "flo script",
+    "claude_code local",
+    "ai_agents",
+    "microai",
+)
 """Read in the same way as another target: every fourth manipulation is enough."""
 
 

@@ -10,7 +10,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.project import load_text
 from hookline.project.lint import lint_hooks
 
-NEW_CODES = ("never-matches", "glob-or-regex", "unknown-tool", "unknown-field")
+NEW_CODES = ("never-matches", "glob-or-regex", "unknown-tool", "unknown-field", "exact-command")
 
 
 def lint(text: str, file: str, dialect: str) -> list[Problem]:
@@ -33,6 +33,7 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{input: {path: {glob: '{{workspace}}/**'}}}", "never-matches", Severity.ERROR, "write **."),
         ("{input: {path: {glob: '{{cwd}}/src/*.py'}}}", "never-matches", Severity.ERROR, "write src/*.py."),
         ("{input: {command: 'rm {{input.path}}'}}", "never-matches", Severity.WARNING, "Write the text itself."),
+        ("{input: {command: {starts: git push}}}", "exact-command", Severity.WARNING, "Write command: 'git push', or"),
         ("{tool: '^Write$'}", "glob-or-regex", Severity.ERROR, "Write Write, or a regular expression as /^Write$/."),
         (r"{input: {path: {glob: '^src/.*\.py$'}}}", "glob-or-regex", Severity.WARNING, "Write matches:"),
         ("{input: {path: 'src/file*'}}", "glob-or-regex", Severity.WARNING, "Write src/file.* if"),
@@ -179,3 +180,13 @@ def test_a_warning_does_not_keep_a_session_from_starting() -> None:
 def test_a_disabled_hook_has_no_errors() -> None:
     text = "hooks: [{id: x, on: tool.before, when: {tool: bsh}, then: deny, enabled: false}]"
     assert load_text(text, "hookline.yaml").problems == ()
+
+
+@pytest.mark.parametrize("starts", ["git push *", "git push:*", "git push*", "*"])
+def test_a_command_with_arguments_is_no_exact_command(starts: str) -> None:
+    assert lint_native(f"{{input: {{command: {{starts: '{starts}'}}}}}}") == []
+
+
+def test_an_allow_of_an_exact_command_is_fine() -> None:
+    text = "hooks: [{id: x, on: tool.before, when: {input: {command: {starts: git status}}}, then: allow}]"
+    assert lint(text, "hookline.yaml", "native") == []

@@ -107,6 +107,7 @@ def lint_condition(hook: Hook) -> Iterator[Problem]:
         if isinstance(part, Matches):
             yield from _check_text(hook, part)
             yield from _check_name(hook, part)
+            yield from _check_exact_command(hook, part)
         else:
             yield from _check_type(hook, part)
         yield from _check_field(hook, part, kinds)
@@ -244,6 +245,17 @@ def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
         yield from _check_home(hook, match, home[1], text[home.end() :])
     else:
         yield from _check_syntax(hook, match, text)
+
+
+def _check_exact_command(hook: Hook, match: Matches) -> Iterator[Problem]:
+    """In Claude Code's rules, from which `starts` comes, this is usual; but a guard is hardly meant so."""
+    compiled = match.pattern
+    if hook.origin.dialect != "native" or not hook.may_stop or not isinstance(compiled, Shorthand):
+        return
+    if compiled.word == "starts" and "*" not in compiled.text and compiled.text.strip():
+        what = f"{hook.id} matches {_quote(compiled.text)} only without further arguments."
+        hint = f"Write command: {_quote(compiled.text)}, or starts: {_quote(compiled.text + ' *')}."
+        yield hook_problem("exact-command", hook, what, hint)
 
 
 def _control_character_problem(hook: Hook, text: str, character: str) -> Problem:
