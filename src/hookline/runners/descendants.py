@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Final, TypeVar
 
 from hookline.lazy_imports import subprocess
@@ -126,7 +127,7 @@ def _children() -> list[int]:
     """Of our main thread: orphans come to that one."""
     pid = os.getpid()
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
             return [int(each) for each in file.read().split()]
     except OSError:
         return []
@@ -141,10 +142,17 @@ def _change_running_programs(by: int) -> None:
 
 
 def _adopt_orphans(adopt: bool) -> None:
-    if sys.platform != "linux":
-        return
-    with suppress(ImportError, AttributeError, OSError):
+    prctl = _find_prctl() if sys.platform == "linux" else None
+    if prctl is not None:
+        prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+
+
+@cache
+def _find_prctl() -> Callable[..., object] | None:
+    try:
         import _ctypes  # ctypes itself takes longer to import than a program to start
 
-        prctl = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), "prctl")  # type: ignore[arg-type]
-        _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0))
+        address = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), "prctl")  # type: ignore[arg-type]
+    except (ImportError, AttributeError, OSError):
+        return None
+    return lambda *arguments: _ctypes.call_function(address, arguments)
