@@ -16,6 +16,7 @@ import pytest
 from hookline.errors import UnavailableError
 from hookline.hooks.host import CurrentHook, NullHost, ScriptCall, ToolResult, current_hook
 from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners import javascript
 from hookline.runners.javascript import run_script
 
 
@@ -83,6 +84,31 @@ def test_a_script_changes_nothing_but_its_own_copy() -> None:
 def test_each_call_has_a_context_of_its_own() -> None:
     assert ran("globalThis.kept = 1; Array.prototype.kept = 1") is None
     assert ran("return [typeof kept, typeof [].kept]") == ["undefined", "undefined"]
+
+
+def test_contexts_that_are_made_ahead_serve_one_script_each() -> None:
+    async def many() -> list[Any]:
+        counting = ScriptCall("globalThis.n = (globalThis.n ?? 0) + 1; return n", {})
+        answers = []
+        for _ in range(3):
+            answers += [await run_script(counting, Tools()) for _ in range(6)]  # more than are made ahead
+            await asyncio.sleep(0.05)
+        return answers
+
+    assert asyncio.run(many()) == [1] * 18
+
+
+def test_a_context_is_made_ahead_while_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    create = javascript._create_context
+    monkeypatch.setattr(javascript, "_create_context", lambda: made.append(1) or create())
+    monkeypatch.setattr(javascript, "_pools", {})
+    assert ran("return 1") == 1
+    until = time.monotonic() + 5
+    while len(made) < 1 + javascript._MAX_NEW_CONTEXTS and time.monotonic() < until:
+        time.sleep(0.001)
+    assert ran("return 2") == 2
+    assert len(made) == 1 + javascript._MAX_NEW_CONTEXTS
 
 
 def test_nothing_of_the_host_is_inside() -> None:
@@ -335,6 +361,7 @@ import asyncio
 from datetime import timedelta
 from hookline.hooks.host import NO_HOST, ScriptCall
 from hookline.hooks.outcome import ActionError
+from hookline.runners import javascript
 from hookline.runners.javascript import run_script
 try:
     asyncio.run(run_script(ScriptCall("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NO_HOST))

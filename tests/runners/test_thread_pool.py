@@ -72,3 +72,26 @@ def test_too_much_work_that_does_not_end_is_refused() -> None:
         threads.submit(lambda: None)
     assert caught.value.failure.kind is FailureKind.CANNOT_START
     let_go.set()
+
+
+def test_a_thread_prepares_for_its_next_task_while_it_is_idle() -> None:
+    prepared, enough = [], threading.Event()
+
+    def prepare() -> bool:
+        prepared.append(threading.current_thread())
+        if len(prepared) == 3:
+            enough.set()
+        return len(prepared) < 3
+
+    threads = AbandonableThreads("test", 1, prepare)
+    worker = threads.submit(threading.current_thread).result(5)
+    assert enough.wait(5)
+    assert threads.submit(threading.current_thread).result(5) is worker
+    assert prepared[:3] == [worker] * 3
+
+
+def test_a_thread_that_has_work_prepares_nothing() -> None:
+    prepared: list[int] = []
+    threads = AbandonableThreads("test", 1, lambda: bool(prepared.append(1)))
+    tasks = [threads.submit(lambda: len(prepared)) for _ in range(50)]
+    assert {each.result(5) for each in tasks} == {0}

@@ -1,5 +1,8 @@
 """Runs JavaScript hooks in QuickJS: a fresh context for each call, created, used and dropped on one thread.
 
+A thread that is idle drops the context of its last call and creates those for its next ones, because both take longer than
+most scripts do.
+
 No Python callable exists inside a context. `callTool` records a request; Python takes it after each round of jobs, asks
 the host on the event loop, and settles the promise with JSON. QuickJS's own time limit counts the processor time of the
 whole process and is checked only by loops and patterns, not by microtasks or inside built-ins such as `join` on a huge array.
@@ -12,12 +15,13 @@ import contextvars
 import math
 import os
 import re
+import threading
 import time
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hookline.errors import HooklineError
 from hookline.hooks.actions.notify import current_hook_id
@@ -32,6 +36,7 @@ from hookline.runners.thread_pool import AbandonableThreads
 MEMORY_LIMIT: Final = 64 << 20
 _STACK_LIMIT: Final = 512 << 10
 _MAX_THREADS: Final = 4
+_MAX_NEW_CONTEXTS: Final = 3  # of one thread: an event may have several scripts, one after the other
 _JOBS_PER_PUMP: Final = 1_000  # microtasks between two checks of the script's requests
 _MAX_BUSY_THREADS: Final = min(os.cpu_count() or 1, _MAX_THREADS + 2)  # threads that may be busy at once
 _MAX_NESTING: Final = 200  # levels of facts that JSON cannot express directly
@@ -95,7 +100,9 @@ def _thread_pool(depth: int) -> AbandonableThreads:
 
     A forked process has none of its parent's threads.
     """
-    return _pools.setdefault((os.getpid(), depth), AbandonableThreads("hookline-javascript", _MAX_THREADS))
+    return _pools.setdefault(
+        (os.getpid(), depth), AbandonableThreads("hookline-javascript", _MAX_THREADS, _prepare_context)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +177,15 @@ def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadli
     """
     if calls.has_ended:
         return None
-    machine = ScriptContext(hook, deadline)
+    machine = ScriptContext(hook, deadline, _take_context())
     try:
         return _drive_script(machine, script, calls)
     except ActionError as failed:
         machine.flush_log()
         return failed.failure
     finally:
-        machine.close()
+        _of_thread.drop_used()
+        _of_thread.used = machine  # dropped when the caller has the answer, or with the thread
 
 
 def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolCalls) -> Any:
@@ -232,19 +240,65 @@ def _format_tool_result(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
     return {"content": result.error or result.content, "is_error": True}
 
 
-class ScriptContext:
-    """One context. Everything in it belongs to the thread that created it."""
+class NewContext(NamedTuple):
+    """A context in which no script has run, and the function that the prelude returned."""
 
-    def __init__(self, hook: str, deadline: ScriptDeadline) -> None:
+    context: Any
+    prelude: Any
+
+
+def _create_context() -> NewContext:
+    import quickjs
+
+    context = quickjs.Context()
+    context.set_memory_limit(MEMORY_LIMIT)
+    context.set_max_stack_size(_STACK_LIMIT)
+    return NewContext(context, context.eval(_read_source("prelude")))
+
+
+class _ThreadContexts(threading.local):
+    """The contexts for the thread's next scripts, and the one of its last script, which is to be dropped."""
+
+    def __init__(self) -> None:
+        self.new: list[NewContext] = []
+        self.used: ScriptContext | None = None
+
+    def drop_used(self) -> None:
+        if self.used is not None:
+            self.used.close()
+        self.used = None
+
+
+_of_thread: Final = _ThreadContexts()
+
+
+def _take_context() -> NewContext:
+    """No two scripts get the same one."""
+    return _of_thread.new.pop() if _of_thread.new else _create_context()
+
+
+def _prepare_context() -> bool:
+    """Does one thing for the next scripts of this thread, while it is idle. True if there is more to do."""
+    try:
+        if _of_thread.used is not None:
+            _of_thread.drop_used()
+        else:
+            _of_thread.new.append(_create_context())
+    except Exception:  # the next script cannot create one either, and says so
+        return False
+    return len(_of_thread.new) < _MAX_NEW_CONTEXTS
+
+
+class ScriptContext:
+    """The context of one script. Everything in it belongs to the thread that created it."""
+
+    def __init__(self, hook: str, deadline: ScriptDeadline, new: NewContext) -> None:
         import quickjs
 
         self.deadline = deadline
         self._hook = hook
         self._raises = (quickjs.JSException, UnicodeError, MemoryError)
-        self._context = quickjs.Context()
-        self._context.set_memory_limit(MEMORY_LIMIT)
-        self._context.set_max_stack_size(_STACK_LIMIT)
-        self._prelude = self._context.eval(_read_source("prelude"))
+        self._context, self._prelude = new
 
     def close(self) -> None:
         self._prelude = None

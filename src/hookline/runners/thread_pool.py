@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from hookline.hooks.outcome import ActionError, FailureKind
 
 MAX_STUCK: Final = 16
+_IDLE_SECONDS: Final = 0.001  # the caller has gone on with the last result by then
 
 
 class AbandonableThreads:
@@ -19,7 +20,9 @@ class AbandonableThreads:
     The threads are daemons, so that stuck work does not keep the interpreter from exiting.
     """
 
-    def __init__(self, name: str, most: int) -> None:
+    def __init__(self, name: str, most: int, prepare: Callable[[], bool] = lambda: False) -> None:
+        """`prepare` is called on a thread that had a task and has been idle since, until it returns False."""
+        self._prepare = prepare
         self._name = name
         self._most = most
         self._lock = threading.Lock()
@@ -60,8 +63,10 @@ class AbandonableThreads:
             threading.Thread(target=self._run_thread, name=self._name, daemon=True).start()
 
     def _run_thread(self) -> None:
+        had_task = False
         while True:
-            future, work = self._queue.get()
+            future, work = self._next_task(prepares=had_task)
+            had_task = True
             with self._lock:
                 self._queued -= 1
                 if not future.set_running_or_notify_cancel():
@@ -77,6 +82,14 @@ class AbandonableThreads:
                 self._at_work.remove(future)
                 self._idle += 1
             del future
+
+    def _next_task(self, prepares: bool) -> tuple[Future[Any], Callable[[], Any]]:
+        while prepares:
+            try:
+                return self._queue.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                prepares = self._prepare()
+        return self._queue.get()
 
 
 def _run_into_future(future: Future[Any], work: Callable[[], Any]) -> None:
