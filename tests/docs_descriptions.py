@@ -155,6 +155,7 @@ PROBLEMS: Final = {
     "legacy-key": "an old key beside the new one",
     "listed-twice": "a hook twice in one list",
     "merge": "a YAML merge of something that is not a mapping",
+    "misplaced-count": "a `count` that is not beside the other conditions of `when`",
     "missing-key": "a key too few",
     "never-acts": "a hook whose answer its event does not accept",
     "never-applies": "a matcher that matches nothing",

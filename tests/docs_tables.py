@@ -224,6 +224,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "facts-everywhere": lambda: code(COMMON_FACTS),
     "conditions": lambda: _examples(CONDITIONS, "key"),
     "runs": lambda: _keys(CONDITIONS["runs"].mapping),
+    "count": lambda: _keys(CONDITIONS["count"].mapping),
     "secrets": lambda: _keys(CONDITIONS["secrets"].mapping),
     "outside": lambda: _keys(CONDITIONS["outside"].mapping),
     "tests": lambda: _examples(TESTS, "key"),

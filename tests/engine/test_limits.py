@@ -25,7 +25,7 @@ from engine.hook_factories import (
 from hookline.engine.book import Book, Layer
 from hookline.engine.limits import FireCounts, session_id
 from hookline.hooks.event import Event
-from hookline.hooks.hook import Hook, Limit, Scope
+from hookline.hooks.hook import EventCount, Hook, Limit, Period, Scope
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, Outcome, Verdict
 
@@ -233,3 +233,16 @@ def test_hooks_without_a_limit_are_not_counted_unless_they_say_so() -> None:
         decide(make_book(free, counted), tool_call_event(), desk)
     assert [desk.counts.fires(one, "")[0] for one in (free, counted)] == [0, 3]
     assert isinstance(free, Hook)
+
+
+@pytest.mark.parametrize("per", ["session", "minute"])
+def test_a_count_is_exact_and_stored_with_the_session(per: str) -> None:
+    hook = make_hook("h", DENY, limit=Limit(count=EventCount(2, Period(per))))
+    event, first = Event("tool.before", {"session": {"id": "s"}}), FireCounts()
+    assert [first.claim(hook, event, now) is not None for now in (1.0, 2.0)] == [False, False]
+    assert not first.allows(hook, event, 2.0)
+    second = FireCounts()
+    second.restore("s", first.snapshot("s"))
+    assert second.claim(hook, event, 3.0) is not None
+    assert second.allows(hook, event, 3.0)
+    assert (second.claim(hook, event, 100.0) is not None) is (per == "session")

@@ -11,6 +11,7 @@ from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import AmbiguousField
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
+from hookline.hooks.conditions.history import Remember
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.event import Event
@@ -195,6 +196,8 @@ def write_each(hooks: Iterable[Hook], write: Callable[[Hook, list[str]], None]) 
     """
     lines: list[str] = []
     for hook in hooks:
+        if isinstance(hook.then, Remember):  # it is part of the hook whose condition asks for it
+            continue
         losses: list[str] = []
         try:
             write(hook, losses)

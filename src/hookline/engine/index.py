@@ -15,6 +15,7 @@ from hookline.engine.decision import Conclusion, conclude
 from hookline.engine.flat_condition import Holds, flatten_condition, is_path, is_repeatable
 from hookline.engine.word_filter import WordFilter
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
+from hookline.hooks.conditions.history import HappenedBefore, find_conditions
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Verdict
@@ -88,7 +89,18 @@ class SubjectIndex:
 class IndexEntry:
     """A hook with what a round needs, computed once."""
 
-    __slots__ = ("answer", "decision", "group", "holds", "hook", "is_repeatable", "order", "plain", "waits")
+    __slots__ = (
+        "answer",
+        "decision",
+        "group",
+        "holds",
+        "hook",
+        "is_repeatable",
+        "order",
+        "plain",
+        "reads_memory",
+        "waits",
+    )
 
     def __init__(self, hook: Hook) -> None:
         constant = hook.then.constant
@@ -101,6 +113,7 @@ class IndexEntry:
         self.plain = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE and hook.limit == UNLIMITED
         self.holds: Holds | None = None  # see prepare_holds; an index rules most of many hooks out for good
         self.is_repeatable = is_repeatable(hook.when)
+        self.reads_memory = not self.is_repeatable and any(find_conditions(hook.when, HappenedBefore))
         self.decision = self._conclude_alone()
 
     def prepare_holds(self) -> Holds:

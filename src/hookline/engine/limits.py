@@ -7,11 +7,12 @@ from threading import Lock
 from typing import Any, Final
 
 from hookline.hooks.event import Event
-from hookline.hooks.hook import Hook, Limit
+from hookline.hooks.hook import EventCount, Hook, Limit, Period
 from hookline.hooks.host import NullHost
 from hookline.lazy_dataclasses import dataclass
 
 CountKey = tuple[tuple[str, str, str], str]  # hook key, session id
+_MEMORY: Final = "after"  # in the place of a hook's id: what happened in the session, for conditions
 _MAX_ID_BITS: Final = 256  # a larger number is no session id
 
 
@@ -22,6 +23,9 @@ class FireCount:
     last_turn: int | None = None
     claims: int = 0  # total; a claim equal to it is the latest, which set `last`
     before: tuple[float | None, int | None] = (None, None)  # `last` and `last_turn` before the latest claim
+    met: int = 0  # events that met the hook's condition, in the session or in the turn `met_turn`
+    met_turn: int | None = None
+    met_times: tuple[float, ...] = ()  # of the latest events, as many as the hook's count needs
 
 
 class FireCounts:
@@ -35,6 +39,8 @@ class FireCounts:
         key, turn = (hook.key, session_id(event)), _turn_number(event)
         with self._lock:
             count = self._counts.setdefault(key, FireCount())
+            if hook.limit.count is not None:
+                _add_event(count, hook.limit.count, now, turn)
             if not _may_fire(hook.limit, count, now, turn):
                 return None
             before, claim = (count.last, count.last_turn), count.claims + 1
@@ -69,17 +75,25 @@ class FireCounts:
     def snapshot(self, session: str) -> list[dict[str, Any]]:
         """The session's counts as plain data, to store with it."""
         with self._lock:
-            return [
-                {"hook": list(key[0]), "fires": count.fires, "last": count.last, "last_turn": count.last_turn}
-                for key, count in self._counts.items()
-                if key[1] == session
-            ]
+            return [_count_row(key[0], count) for key, count in self._counts.items() if key[1] == session]
 
     def restore(self, session: str, saved: list[dict[str, Any]]) -> None:
         with self._lock:
             for row in saved:
                 file, id, agent = row["hook"]
-                self._counts[((file, id, agent), session)] = FireCount(row["fires"], row["last"], row["last_turn"])
+                count = FireCount(row["fires"], row["last"], row["last_turn"])
+                count.met, count.met_turn = row.get("met", 0), row.get("met_turn")
+                count.met_times = tuple(row.get("met_times", ()))
+                self._counts[((file, id, agent), session)] = count
+
+    def remember(self, event: Event, what: str, happened: bool) -> None:
+        with self._lock:
+            self._counts.setdefault((("", _MEMORY, what), session_id(event)), FireCount()).fires = int(happened)
+
+    def recalls(self, event: Event, what: str) -> bool:
+        with self._lock:
+            count = self._counts.get((("", _MEMORY, what), session_id(event)))
+            return count is not None and count.fires > 0
 
     def _release_claim(
         self, key: CountKey, count: FireCount, claim: int, before: tuple[float | None, int | None]
@@ -120,7 +134,37 @@ def _turn_number(event: Event) -> int | None:
     return None
 
 
+def _count_row(key: tuple[str, str, str], count: FireCount) -> dict[str, Any]:
+    row = {"hook": list(key), "fires": count.fires, "last": count.last, "last_turn": count.last_turn}
+    if count.met:
+        row |= {"met": count.met, "met_turn": count.met_turn, "met_times": list(count.met_times)}
+    return row
+
+
+def shift_times(row: dict[str, Any], shift: Callable[[float], float]) -> dict[str, Any]:
+    """The row of a snapshot with its times changed."""
+    shifted = {**row, "last": None if row["last"] is None else shift(row["last"])}
+    return {**shifted, "met_times": [shift(each) for each in row["met_times"]]} if "met_times" in row else shifted
+
+
+def _add_event(count: FireCount, wanted: EventCount, now: float, turn: int | None) -> None:
+    if wanted.per is Period.TURN and turn != count.met_turn:
+        count.met = 0
+    count.met, count.met_turn = count.met + 1, turn
+    if wanted.per.seconds is not None:
+        count.met_times = (*count.met_times, now)[-wanted.more_than - 1 :]
+
+
+def _is_reached(wanted: EventCount, count: FireCount, now: float, turn: int | None) -> bool:
+    seconds = wanted.per.seconds
+    if seconds is not None:
+        return sum(now - each < seconds for each in count.met_times) > wanted.more_than
+    return count.met > wanted.more_than and (wanted.per is not Period.TURN or turn == count.met_turn)
+
+
 def _may_fire(limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:
+    if limit.count is not None and not _is_reached(limit.count, count, now, turn):
+        return False
     if limit.max_fires is not None and count.fires >= limit.max_fires:
         return False
     if count.last is None:

@@ -23,6 +23,7 @@ from hookline.hooks.attempt import (
     is_weakened,
     outcome_of_failure,
 )
+from hookline.hooks.conditions.history import provide_memory
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import METADATA_PATH
@@ -219,6 +220,8 @@ class Round:
         Quick conditions are still decided for a while after the budget ran out.
         """
         budget = self._budget
+        if entry.reads_memory:
+            self._provide_memory()
         if not budget.is_overdrawn():
             try:
                 return (entry.holds or entry.prepare_holds())(self.event, budget.deadline)
@@ -232,6 +235,12 @@ class Round:
                 return None
         self._undecided = _NOT_IN_TIME
         return None
+
+    def _provide_memory(self) -> None:
+        try:
+            provide_memory(self.event, self._host.limits)
+        except UnavailableError:
+            return  # the condition says that there is none
 
     def _why_not(self, hook: Hook) -> str:
         started, remaining = perf_counter(), self._budget.remaining()
@@ -252,7 +261,7 @@ class Round:
             release_claim = self._claim(rank, hook)
             if release_claim is None:
                 if self._explain:
-                    self._trace.append(TraceEntry(hook, skip_reason="skipped: max_fires or cooldown reached"))
+                    self._trace.append(TraceEntry(hook, skip_reason=_limit_reason(hook)))
                 return ()
             if not hook.wait:
                 if self._undecided is not None:
@@ -483,6 +492,16 @@ class Round:
 
 def hook_key(hook: Hook) -> str:
     return "\0".join(hook.key)
+
+
+def _limit_reason(hook: Hook) -> str:
+    """Why its limit keeps it from firing."""
+    count = hook.limit.count
+    reached = "skipped: max_fires or cooldown reached"
+    if count is None:
+        return reached
+    waits = f"skipped: its count is not reached ({count})"
+    return waits if hook.limit.keys == ("count",) else f"{waits}, or max_fires or cooldown is"
 
 
 def _condition_failure(error: Exception) -> Failure:

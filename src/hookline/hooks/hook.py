@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from enum import StrEnum
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import ENDING_EVENTS, EVENTS
@@ -52,26 +53,53 @@ class Scope:
 GLOBAL_SCOPE = Scope()
 
 
+class Period(StrEnum):
+    """What a count counts within."""
+
+    SESSION = "session"
+    TURN = "turn"
+    MINUTE = "minute"
+    HOUR = "hour"
+
+    @property
+    def seconds(self) -> float | None:
+        return {Period.MINUTE: 60.0, Period.HOUR: 3600.0}.get(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """A hook acts from the event after the first `more_than` that meet its condition."""
+
+    more_than: int
+    per: Period = Period.SESSION
+
+    def __str__(self) -> str:
+        return f"more than {self.more_than} such events in {'an' if self.per is Period.HOUR else 'a'} {self.per}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How often a hook may fire in a session. The first fire is always allowed."""
+    """How often a hook may fire in a session. Without a count, the first fire is always allowed."""
 
     max_fires: int | None = None
     cooldown: timedelta | None = None
     cooldown_turns: int | None = None
     is_counted: bool = False  # count its fires even without a limit
+    count: EventCount | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The limits that it has, by the names that every dialect with limits gives them."""
-        return tuple(name for name in ("max_fires", "cooldown", "cooldown_turns") if getattr(self, name) is not None)
+        return tuple(name for name in _LIMIT_KEYS if getattr(self, name) is not None)
 
     def reads(self) -> tuple[FactPath, ...]:
         if self == UNLIMITED:
             return ()
-        return (("session", "id"), ("turn", "number")) if self.cooldown_turns is not None else (("session", "id"),)
+        has_turns = self.cooldown_turns is not None or (self.count is not None and self.count.per is Period.TURN)
+        return (("session", "id"), ("turn", "number")) if has_turns else (("session", "id"),)
 
 
+_LIMIT_KEYS = ("max_fires", "cooldown", "cooldown_turns", "count")
 UNLIMITED = Limit()
 
 

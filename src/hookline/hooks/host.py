@@ -124,7 +124,7 @@ class SystemClock:
 
 
 class FireLimiter(Protocol):
-    """Counts the fires of each hook in each session. All three methods are atomic."""
+    """Counts the fires of each hook in each session, and remembers what conditions need. All methods are atomic."""
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
         """None if the hook may not fire now; otherwise a function that takes the fire back."""
@@ -133,6 +133,11 @@ class FireLimiter(Protocol):
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
         """How often it fired, and when it last did."""
+
+    def remember(self, event: Event, what: str, happened: bool) -> None:
+        """Keeps for the event's session whether something has happened in it."""
+
+    def recalls(self, event: Event, what: str) -> bool: ...
 
 
 class Host(Protocol):

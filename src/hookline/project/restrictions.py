@@ -13,6 +13,7 @@ from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.notify import Log, Notify
+from hookline.hooks.conditions.history import Remember
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action
@@ -63,6 +64,8 @@ def _restrict_action(action: Action, hook: Hook) -> Action:
         case Log(text) if text.constant:
             return action
         case Notify(message, title) if message.constant and title.constant:
+            return action
+        case Remember():
             return action
         case Chain(steps):
             return _restrict_chain(action, steps, hook)

@@ -14,7 +14,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
 from hookline.dialects.dialect import CONFIG_LOCATIONS, DIALECT_NAMES, LoadResult, get_dialect
-from hookline.engine.limits import FireCounts
+from hookline.engine.limits import FireCounts, shift_times
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
 from hookline.hooks.hook_files import HookFile
 from hookline.hooks.host import Clock
@@ -116,18 +116,9 @@ class StoredCounts(FireCounts):
         self._ahead = clock.wall() - clock.now()
 
     def snapshot(self, session: str) -> list[dict[str, Any]]:
-        return [_shift_time(row, self._ahead) for row in super().snapshot(session)]
+        return [shift_times(row, lambda time: time + self._ahead) for row in super().snapshot(session)]
 
     def restore(self, session: str, saved: list[dict[str, Any]]) -> None:
         """A time in the future, from a clock that is ahead, counts as now."""
         now = self._clock.now()
-        rows = [_shift_time(row, -self._ahead) for row in saved]
-        super().restore(session, [{**row, "last": _cap_time(now, row["last"])} for row in rows])
-
-
-def _shift_time(row: dict[str, Any], seconds: float) -> dict[str, Any]:
-    return row if row["last"] is None else {**row, "last": row["last"] + seconds}
-
-
-def _cap_time(now: float, last: float | None) -> float | None:
-    return None if last is None else min(last, now)
+        super().restore(session, [shift_times(row, lambda time: min(time - self._ahead, now)) for row in saved])

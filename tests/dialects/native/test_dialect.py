@@ -57,7 +57,7 @@ def load_one(hook: str) -> Hook:
 def write_and_load(hook: Hook) -> Hook:
     written = NATIVE.write([hook])
     assert written.not_expressible == ()
-    (again,) = load(json.dumps(written.value)).hooks
+    again, *_ = load(json.dumps(written.value)).hooks
     return replace(again, origin=hook.origin)
 
 

@@ -102,3 +102,31 @@ def test_a_text_is_told_once(tmp_path: Path) -> None:
         changed = [UserMessage("a", version)] * 2
         assert SessionStore(tmp_path).take_new_messages(EVENT, changed) == ["a"]
         assert SessionStore(tmp_path).take_new_messages(EVENT, changed) == []
+
+
+@pytest.mark.parametrize("per", ["session", "minute"])
+def test_a_count_is_exact_among_those_who_count_at_once(tmp_path: Path, per: str) -> None:
+    hook = limited(f"when: {{count: {{more_than: 30, per: {per}}}}}")
+    several = [SessionStore(tmp_path) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        claims = list(pool.map(lambda n: several[n % 8].claim(hook, EVENT, time.monotonic()), range(40)))
+    assert sum(claim is not None for claim in claims) == 10
+
+
+def test_a_minute_is_measured_across_processes(tmp_path: Path) -> None:
+    hook = limited("when: {count: {more_than: 1, per: minute}}")
+    one, rebooted = Clock(now_=5_000.0, wall_=1e9), Clock(now_=10.0, wall_=1e9 + 50)
+    assert SessionStore(tmp_path, one).claim(hook, EVENT, one.now()) is None
+    assert SessionStore(tmp_path, rebooted).claim(hook, EVENT, rebooted.now()) is not None
+    later = replace(rebooted, wall_=1e9 + 200)
+    assert SessionStore(tmp_path, later).claim(hook, EVENT, later.now()) is None
+
+
+def test_what_happened_is_kept_for_other_processes(tmp_path: Path) -> None:
+    SessionStore(tmp_path).remember(EVENT, "k", True)
+    assert SessionStore(tmp_path).recalls(EVENT, "k")
+    SessionStore(tmp_path).remember(EVENT, "k", False)
+    assert not SessionStore(tmp_path).recalls(EVENT, "k")
+    SessionStore(tmp_path).remember(EVENT, "k", True)
+    SessionStore(tmp_path).end(EVENT)
+    assert not SessionStore(tmp_path).recalls(EVENT, "k")

@@ -118,6 +118,8 @@ def _write_settings(hook: Hook, action: dict[str, Any]) -> dict[str, Any]:
     limit = hook.limit
     if limit.cooldown_turns is not None and not _compacts(action):
         raise NotExpressible("a cooldown in turns")
+    if limit.count is not None:
+        raise NotExpressible("count")
     value: dict[str, Any] = {}
     if limit.cooldown is not None:
         value["cooldown"] = write_duration(limit.cooldown, _SECOND)

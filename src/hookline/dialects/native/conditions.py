@@ -8,6 +8,7 @@ from typing import Any, Final
 from hookline.config.node import Node, enclosing_hook_id
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.native.history_conditions import AFTER, COUNT
 from hookline.dialects.native.key_hints import condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
@@ -400,6 +401,8 @@ CONDITIONS: Final = key_table(
     OUTSIDE,
     INSIDE,
     SECRETS,
+    COUNT,
+    AFTER,
     Key(
         "fact",
         read=_parse_facts,

@@ -33,6 +33,7 @@ from hookline.dialects.native.actions import (
 from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, parse_condition, write_condition
 from hookline.dialects.native.extends import EXTENDS_KEYS, hook_places, pack_references
+from hookline.dialects.native.history_conditions import memory_hooks, split_count, write_count
 from hookline.dialects.native.key_hints import ACTION_HINT_STARTS, EVENT_HINT, FILE_HINTS, hook_hints
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
@@ -67,7 +68,7 @@ from hookline.dialects.native.record import RECORD_SCHEMA, parse_record_settings
 from hookline.formatting import closest_match
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.events import EVENTS, all_event_names, canonical_event
-from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Limit, Origin, Scope
+from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.tools import VOCABULARIES
@@ -228,6 +229,7 @@ def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and is_known:
             yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
+            yield from memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:
@@ -242,8 +244,10 @@ def _build_hook(
 ) -> Hook | None:
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
     written = values.get("on_error")
-    info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, fails_closed(written))
-    when = parse_condition(at.get("when"), info)
+    info = _hook_info(event, id, values)
+    parsed = parse_condition(at.get("when"), info)
+    split = None if parsed is None else split_count(at.get("when"), parsed)
+    when, count = (None, None) if split is None else split
     then = (
         InvalidAction("cannot run: its then cannot be read", _MAY_STOP) if "then" in damaged else _parse_then(at, info)
     )
@@ -267,8 +271,14 @@ def _build_hook(
         enabled=values.get("enabled", True),
         tags=values.get("tags", ()),
         scope=values.get("scope", GLOBAL_SCOPE),
-        limit=_build_limit(values),
+        limit=_build_limit(values, count),
     )
+
+
+def _hook_info(event: str, id: str, values: dict[str, Any]) -> HookInfo:
+    timeout = values.get("timeout", DEFAULT_TIMEOUT)
+    closed = fails_closed(values.get("on_error"))
+    return HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, closed)
 
 
 def _parse_then(at: Node, info: HookInfo) -> Action | None:
@@ -288,9 +298,9 @@ def _break_hook(hook: Hook, unreadable: Sequence[str], written: Any) -> Hook:
     return replace(hook, then=action, on_error=ON_ERROR["closed"] if is_open and may_stop(action) else hook.on_error)
 
 
-def _build_limit(values: dict[str, Any]) -> Limit:
+def _build_limit(values: dict[str, Any], count: EventCount | None) -> Limit:
     fires, cooldown, turns = (values.get(name) for name in ("max_fires", "cooldown", "cooldown_turns"))
-    return UNLIMITED if fires is cooldown is turns is None else Limit(fires, cooldown, turns)
+    return UNLIMITED if fires is cooldown is turns is count is None else Limit(fires, cooldown, turns, count=count)
 
 
 def _default_on_error(at: Node, then: Action, event: str) -> Outcome:
@@ -376,6 +386,8 @@ def _collect_vocabularies(value: Any, found: set[str]) -> None:
 
 def _write_when(hook: Hook, info: HookInfo) -> Any:
     when = write_condition(hook.when)
+    if hook.limit.count is not None:
+        when = {**(when if isinstance(when, dict) else {"all": [when]}), "count": write_count(hook.limit.count)}
     return NOT_WRITTEN if when == {} else when
 
 

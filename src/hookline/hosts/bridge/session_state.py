@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from hookline.engine.limits import FireCounts, session_id
+from hookline.engine.limits import FireCounts, session_id, shift_times
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock, SystemClock
@@ -76,11 +76,14 @@ class SessionStore:
         session = session_id(event)
         with self._locked_state(_session_key(event)) as state:
             counts = _load_counts(session, state, now, self._clock.wall())
-            if counts.claim(hook, event, now) is None:
+            may_fire = counts.claim(hook, event, now) is not None
+            if not may_fire and hook.limit.count is None:
                 return None
             before = _find_row(state, hook)
             _store_counts(state, counts.snapshot(session), now, self._clock.wall())
             claimed = _find_row(state, hook)
+        if not may_fire:
+            return None
         return lambda: self._release_claim(hook, event, claimed, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
@@ -90,6 +93,17 @@ class SessionStore:
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
         with self._locked_state(session) as state:
             return _load_counts(session, state, self._clock.now(), self._clock.wall()).fires(hook, session)
+
+    def remember(self, event: Event, what: str, happened: bool) -> None:
+        session, now = session_id(event), self._clock.now()
+        with self._locked_state(_session_key(event)) as state:
+            counts = _load_counts(session, state, now, self._clock.wall())
+            counts.remember(event, what, happened)
+            _store_counts(state, counts.snapshot(session), now, self._clock.wall())
+
+    def recalls(self, event: Event, what: str) -> bool:
+        state = self._peek(_session_key(event))
+        return _load_counts(session_id(event), state, self._clock.now(), self._clock.wall()).recalls(event, what)
 
     def take_new_messages(self, event: Event, messages: Iterable[UserMessage]) -> list[str]:
         """Returns the messages that the user has not seen in this session and marks them as seen."""
@@ -194,14 +208,14 @@ def _session_key(event: Event) -> str:
 
 
 def _load_counts(session: str, state: SessionState, now: float, wall: float) -> FireCounts:
-    rows = [{**row, "last": None if row["last"] is None else now - max(0, wall - row["last"])} for row in state.counts]
+    rows = [shift_times(row, lambda time: now - max(0, wall - time)) for row in state.counts]
     counts = FireCounts()
     counts.restore(session, rows)
     return counts
 
 
 def _store_counts(state: SessionState, rows: list[dict[str, Any]], now: float, wall: float) -> None:
-    state.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
+    state.counts = [shift_times(row, lambda time: wall - (now - time)) for row in rows]
 
 
 def _find_row(state: SessionState, hook: Hook) -> dict[str, Any]:
@@ -231,6 +245,7 @@ def _parse_state(stored: dict[str, Any]) -> SessionState:
             "fires": int(row["fires"]),
             "last": None if row["last"] is None else float(row["last"]),
             "last_turn": None if row["last_turn"] is None else int(row["last_turn"]),
+            **_parse_met(row),
         }
         for row in stored["counts"]
         if len(row["hook"]) == 3
@@ -238,6 +253,13 @@ def _parse_state(stored: dict[str, Any]) -> SessionState:
     said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
     halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
     return SessionState(counts, said, halted, closed, context)
+
+
+def _parse_met(row: dict[str, Any]) -> dict[str, Any]:
+    if "met" not in row:
+        return {}
+    turn = None if row["met_turn"] is None else int(row["met_turn"])
+    return {"met": int(row["met"]), "met_turn": turn, "met_times": [float(each) for each in row["met_times"]]}
 
 
 def _write_state(path: Path, state: SessionState) -> None:
