@@ -138,3 +138,10 @@ def test_what_masking_would_change_is_looked_at(text: str) -> None:
     assert RecordableFacts(RecordedFacts.MASKED, masks=True).text(text) == mask(text)
     if mask(text) != text:
         assert may_have_secret(json.dumps([text]))
+
+
+def test_a_secret_beside_half_a_character_is_masked() -> None:
+    """JSON allows a lone surrogate, which is no text for a search."""
+    recordable = RecordableFacts(RecordedFacts.MASKED, masks=True)
+    assert recordable.text("\ud800 token=abcdefgh12") == "\ud800 token=***"
+    assert recordable.text("http://ann\udfff:hunter22@host") == "http://ann\udfff:***@host"

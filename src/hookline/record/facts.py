@@ -117,15 +117,15 @@ def may_have_secret(text: str) -> bool:
 
 
 def _may_be_secret(text: str, known: tuple[str, ...]) -> bool:
-    return _search(text) is not None or any(secret in text for secret in known)
+    return _search(text.encode("utf-8", "replace")) is not None or any(secret in text for secret in known)
 
 
-def _compile_search(pattern: str) -> Callable[[str], list[int] | None]:
+def _compile_search(pattern: str) -> Callable[[bytes], list[int] | None]:
     """A set of one pattern: it is asked whether, never where, which costs half of a search."""
     patterns = re2.Set.SearchSet()
     patterns.Add(pattern)
     patterns.Compile()
-    match: Callable[[str], list[int] | None] = patterns.Match
+    match: Callable[[bytes], list[int] | None] = patterns.Match
     return match
 
 
