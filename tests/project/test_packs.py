@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hookline import Event
+from hookline.project.book_watcher import BookWatcher
 from hookline.project.loader import load_all, load_file
 from hookline.project.packs import own_pack_names
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
 from hookline.project.trust_store import Trust
-from hookline.project.watch import BookWatcher
 
 GUARD = "hooks: [{id: no-word, on: tool.before, when: {tool: bash, input: {command: word}}, then: {deny: no}}]\n"
 CALL = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "say word"}}})

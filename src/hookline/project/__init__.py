@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hookline.project.book_watcher import BookWatcher
     from hookline.project.loader import load, load_all, load_file, load_for_directory, load_text
     from hookline.project.review import Review
     from hookline.project.sources import Source, SourceLayer, find_sources, named_source, project_directories
     from hookline.project.trust_store import Trust, trust_file_path
-    from hookline.project.watch import BookWatcher
 
 __all__ = [
     "BookWatcher",

@@ -19,11 +19,11 @@ from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock
 from hookline.lazy_dataclasses import replace
+from hookline.project.book_watcher import BookWatcher
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.loader import load_file
 from hookline.project.parsed_file import read_source
 from hookline.project.sources import Source, named_source
-from hookline.project.watch import BookWatcher
 from hookline.record.recorder import Recorder, recorder_of
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession, cancel_and_wait
