@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = {"pydantic-ai-slim": "pydantic_ai", "prompt-toolkit": "prompt_toolkit"}
+MODULES = {
+    "pydantic-ai-slim": "pydantic_ai",
+    "prompt-toolkit": "prompt_toolkit",
+    "opentelemetry-sdk": "opentelemetry.sdk",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
+}
 
 
 def package_names(requirements: list[str]) -> set[str]:
@@ -22,7 +27,7 @@ def extra_modules() -> list[str]:
     """What only an extra installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    packages = {name for extra in ("agent", "mcp", "postgres") for name in package_names(extras[extra])}
+    packages = {name for extra in extras if extra != "all" for name in package_names(extras[extra])}
     return sorted(MODULES.get(name, name) for name in packages - package_names(project["dependencies"]))
 
 
@@ -115,8 +120,17 @@ def test_run_says_what_to_install(project, arguments):
     )
 
 
-def test_run_shows_its_help_without_the_extra(project):
-    assert run_core("run", "--help").returncode == 0
+@pytest.mark.parametrize("verb", ["run", "watch"])
+def test_its_help_is_shown_without_the_extra(project, verb):
+    assert run_core(verb, "--help").returncode == 0
+
+
+def test_watch_says_what_to_install(project):
+    done = run_core("watch")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "hookline: hookline watch needs textual, which is an extra. Install it: pip install 'hookline[watch]'\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["Runtime"])

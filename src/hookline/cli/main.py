@@ -27,6 +27,7 @@ VERBS: Final = {
     "doctor": ("hookline.cli.doctor", "Check that hooks fire in your coding agents."),
     "mcp": ("hookline.cli.mcp", "Put hooks in front of an MCP server."),
     "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
+    "watch": ("hookline.cli.watch", "Watch decisions as they are made, and answer waiting approvals."),
     "log": ("hookline.cli.log", "Show what the hooks decided, newest last."),
     "why": ("hookline.cli.why", "Explain a recorded decision: every hook, and why it did or did not act."),
     "replay": ("hookline.cli.replay", "Decide recorded events anew, and show what would change."),

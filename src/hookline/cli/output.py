@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, TextIO
@@ -173,6 +173,16 @@ def page_output(*, enabled: bool = True) -> Iterator[None]:
             click.echo_via_pager(text)
 
 
+@contextmanager
+def collect_output() -> Iterator[Callable[[], str]]:
+    """Yields a function that returns what was printed inside, with the colours of a terminal."""
+    shown, sys.stdout = sys.stdout, (collected := _TerminalText("utf-8"))
+    try:
+        yield collected.text
+    finally:
+        sys.stdout = shown
+
+
 class _TerminalText(io.TextIOWrapper):
     """Collects text for a terminal with this encoding."""
 
@@ -213,4 +223,5 @@ def silence(stream: TextIO) -> None:
 
 
 def _supports_unicode(stream: TextIO | None) -> bool:
-    return stream is None or (stream.encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
+    encoding = getattr(stream, "encoding", None)  # a stream that only collects text has none
+    return not encoding or encoding.lower().replace("_", "-") in ("utf-8", "utf8")

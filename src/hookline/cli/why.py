@@ -54,7 +54,15 @@ def verb(id: str, under_today: bool, as_json: bool) -> None:
     """
     directory = the_record()
     require_records(directory)
-    record = _find(directory, id)
+    explained = run_async(explain_record(directory, _find(directory, id), under_today=under_today))
+    if as_json:
+        out_json_line(explained.as_json())
+    else:
+        explained.show()
+
+
+async def explain_record(directory: RecordDirectory, record: Record, *, under_today: bool = False) -> Explanation:
+    """Raises HooklineError if the facts of the event were not recorded."""
     facts = record.get("facts")
     if not isinstance(facts, dict):
         raise HooklineError(f"the facts of {short_id(record['id'])} were not recorded, so it cannot be explained")
@@ -62,13 +70,9 @@ def verb(id: str, under_today: bool, as_json: bool) -> None:
     then = ReplayBook(hooks.then(record))
     chosen = ReplayBook(hooks.now(record)) if under_today else then
     with quiet_hooks():
-        decision = run_async(chosen.decide(record, then.hooks, explain=True))
+        decision = await chosen.decide(record, then.hooks, explain=True)
     restore_trace(decision, record)
-    explained = _Explained(record, decision, under_today, missing_hooks(record, then.hooks))
-    if as_json:
-        out_json_line(explained.as_json())
-    else:
-        explained.show()
+    return Explanation(record, decision, under_today, missing_hooks(record, then.hooks))
 
 
 def _find(directory: RecordDirectory, id: str) -> Record:
@@ -88,7 +92,7 @@ def _find(directory: RecordDirectory, id: str) -> Record:
 
 
 @dataclass(frozen=True, slots=True)
-class _Explained:
+class Explanation:
     record: Record
     decision: Decision
     under_today: bool

@@ -35,7 +35,7 @@ _MODULES = {
     **dict.fromkeys(("load", "load_all", "load_file", "load_for_directory", "load_text"), "loader"),
     **dict.fromkeys(("Source", "SourceLayer", "find_sources", "named_source", "project_directories"), "sources"),
     **dict.fromkeys(("Trust", "trust_file_path"), "trust_store"),
-    "BookWatcher": "watch",
+    "BookWatcher": "book_watcher",
     "Review": "review",
 }
 

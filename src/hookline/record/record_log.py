@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,8 @@ from hookline.record.segment import RecordDirectory, split_id
 
 _OUTCOME_EVENTS: Final = ("tool.after", "tool.failed")
 _OUTCOME_MARKS: Final = (b'"tool.after"', b'"tool.failed"', b'"kind":"answer"')
+
+_MANY_OUTCOMES: Final = 10_000
 
 CallKey = tuple[str, str, str]
 LOG_KEYS: Final = (
@@ -72,36 +74,44 @@ class RecordLog:
 
     def latest(self, limit: int) -> list[dict[str, Any]]:
         """The last rows, oldest first."""
-        found = read_latest(self._directory, self._look_at, limit, self._filter.may_match)
-        return [self._row(record) for record in found]
+        return [self.row(record) for record in self.latest_records(limit)]
+
+    def latest_records(self, limit: int) -> list[Record]:
+        return read_latest(self._directory, self.take, limit, self._filter.may_match)
 
     def all(self) -> Iterator[dict[str, Any]]:
         """Every row, oldest first. What came of a call is known only once it was read, so rows wait for nothing."""
         matching = [
             record
             for record in read_records(self._directory, self._filter.may_match, self._filter.since)
-            if self._look_at(record)
+            if self.take(record)
         ]
-        yield from map(self._row, matching)
+        yield from map(self.row, matching)
 
     def follow(self) -> Iterator[dict[str, Any] | None]:
         """Rows as they come. None after each look, so that the caller can wait."""
-        tails = _Tails(self._directory)
+        tails = RecordTails(self._directory)
         tails.skip_what_is_there()
         while True:
             for record in tails.new_records():
-                if self._look_at(record):
-                    yield self._row(record)
+                if self.take(record):
+                    yield self.row(record)
             yield None
 
-    def _look_at(self, record: Record) -> bool:
+    def take(self, record: Record) -> bool:
         """Remembers what came of a call; true if the record is wanted."""
         outcome = outcome_of(record)
         if outcome:
             self._outcomes.setdefault(call_key(record), []).append((record["at"], outcome))
         return self._filter.matches(record)
 
-    def _row(self, record: Record) -> dict[str, Any]:
+    def forget_outcomes(self, calls: Container[CallKey]) -> None:
+        """Of all other calls, if there are many of them."""
+        if len(self._outcomes) > _MANY_OUTCOMES:
+            self._outcomes = {key: known for key, known in self._outcomes.items() if key in calls}
+
+    def row(self, record: Record) -> dict[str, Any]:
+        """With what came of the call, as far as records that were taken tell."""
         row = {key: record.get(key) for key in LOG_KEYS}
         facts = record.get("facts")
         tool = facts.get("tool") if isinstance(facts, dict) else None
@@ -177,7 +187,7 @@ def _quoted(text: str) -> bytes:
     return json.dumps(text).encode()
 
 
-class _Tails:
+class RecordTails:
     """Reads what is appended to live files. A file stays open after it was archived, so nothing in it is missed."""
 
     def __init__(self, directory: RecordDirectory) -> None:
