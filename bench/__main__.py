@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-from bench import decisions, dialects, frameworks, loading, record, startup
+from bench import conditions, decisions, dialects, frameworks, loading, record, startup
 from bench.bridge import round_trips
 from bench.contenders import CONTENDERS
 from bench.goals import Goal, goal_rows
@@ -77,6 +77,9 @@ def main() -> None:
     print(
         table([{"one MCP call": "2 KB, 100 hooks", **{n: format_seconds(t) for n, t in proxied.items()}}]), end="\n\n"
     )
+    _say("conditions")
+    single = conditions.condition_times()
+    print(table(conditions.rows(single)), end="\n\n")
     recording, rate = record.record_costs(), record.replay_rate()
     print(table([record.row(recording, rate)]), end="\n\n")
     starts = startup.cpu_times()
@@ -113,6 +116,7 @@ def main() -> None:
         *program_goals(programs),
         *frameworks.goals(loops),
         *record.goals(recording, rate),
+        *conditions.goals(single),
         *(Goal(*row) for row in (*startup.goals(starts), *loading.goals(loads))),
     ]
     print(table(goal_rows(reached)))
