@@ -12,11 +12,12 @@ from time import perf_counter
 from bench import conditions, decisions, dialects, frameworks, loading, record, startup
 from bench.bridge import round_trips
 from bench.contenders import CONTENDERS
+from bench.conversation import MODEL
 from bench.goals import Goal, goal_rows
 from bench.programs import memory, python_hook, shell_hook
 from bench.proxy import mcp_call
 from bench.rules import Workload
-from bench.sessions import MODEL, figures
+from bench.sessions import figures
 from bench.table import table
 from bench.timing import format_seconds
 

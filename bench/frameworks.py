@@ -15,13 +15,13 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
+from bench.conversation import ANSWER, EXCHANGES, SYSTEM, TURNS, Conversation, current, write_workspace
 from bench.goals import Goal, goal_rows
-from bench.sessions import CALLS, EXCHANGES, MODEL, TURNS, open_sessions, write_workspace
+from bench.sessions import open_sessions
 from bench.table import table
 from bench.timing import format_seconds
 
@@ -30,31 +30,11 @@ Session = Callable[[str], Awaitable[None]]
 
 SESSIONS = 100
 _ROUNDS = 3
-_ANSWER = "That is all."
-_SYSTEM = "You are a helper."
 
 
 class LoopCost(NamedTuple):
     turns_per_second: float
     cpu: float  # seconds of a turn, in all threads
-
-
-class _Conversation:
-    """What the model does next, and what the tools of one conversation have stored."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, str] = {}
-        self._step = 0
-
-    async def next_call(self) -> tuple[str, str, dict[str, Any]] | None:
-        """The id, name and input of the tool call; None if the model answers."""
-        await asyncio.sleep(MODEL.total_seconds())
-        self._step += 1
-        position = (self._step - 1) % (len(CALLS) + 1)
-        return None if position == len(CALLS) else (f"call_{self._step}", *CALLS[position])
-
-
-_current: ContextVar[_Conversation] = ContextVar("current")  # agents are made once, as their own docs do
 
 
 def _tools(place: Path) -> list[Callable[..., Awaitable[str]]]:
@@ -70,7 +50,7 @@ def _tools(place: Path) -> list[Callable[..., Awaitable[str]]]:
 
     async def storage(action: str, key: str, value: str | None = None) -> str:
         """Sets or gets a stored value."""
-        stored = _current.get().stored
+        stored = current.get().stored
         if action == "set":
             stored[key] = value or ""
         return stored.get(key, "")
@@ -85,19 +65,19 @@ async def _pydantic_ai(place: Path) -> AsyncIterator[Session]:
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        call = await _current.get().next_call()
+        call = await current.get().next_call()
         if call is None:
-            return ModelResponse(parts=[TextPart(_ANSWER)])
+            return ModelResponse(parts=[TextPart(ANSWER)])
         id, tool, input = call
         return ModelResponse(parts=[ToolCallPart(tool, input, id)])
 
-    agent = Agent(FunctionModel(answer), instructions=_SYSTEM, tools=_tools(place))
+    agent = Agent(FunctionModel(answer), instructions=SYSTEM, tools=_tools(place))
 
     async def converse(name: str) -> None:
         history: list[ModelMessage] = []
         for number in range(EXCHANGES):
             result = await agent.run(f"{name}.{number}", message_history=history)
-            assert result.output == _ANSWER
+            assert result.output == ANSWER
             history = result.all_messages()
 
     yield converse
@@ -112,14 +92,14 @@ async def _openai_agents(place: Path) -> AsyncIterator[Session]:
 
     class ScriptedModel(Model):
         async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
-            call = await _current.get().next_call()
+            call = await current.get().next_call()
             return ModelResponse([self._said() if call is None else self._asked(*call)], Usage(), None)
 
         def stream_response(self, *args: Any, **kwargs: Any) -> Any:
             raise NotImplementedError
 
         def _said(self) -> ResponseOutputMessage:
-            text = ResponseOutputText(annotations=[], text=_ANSWER, type="output_text")
+            text = ResponseOutputText(annotations=[], text=ANSWER, type="output_text")
             return ResponseOutputMessage(
                 id="message", content=[text], role="assistant", status="completed", type="message"
             )
@@ -128,14 +108,14 @@ async def _openai_agents(place: Path) -> AsyncIterator[Session]:
             return ResponseFunctionToolCall(arguments=json.dumps(input), call_id=id, name=tool, type="function_call")
 
     tools = [function_tool(function) for function in _tools(place)]
-    agent = Agent(name="helper", instructions=_SYSTEM, model=ScriptedModel(), tools=[*tools])
+    agent = Agent(name="helper", instructions=SYSTEM, model=ScriptedModel(), tools=[*tools])
 
     async def converse(name: str) -> None:
         session = SQLiteSession(name, place / "openai-agents.db")
         try:
             for number in range(EXCHANGES):
                 result = await Runner.run(agent, f"{name}.{number}", session=session)
-                assert result.final_output == _ANSWER
+                assert result.final_output == ANSWER
         finally:
             session.close()
 
@@ -150,9 +130,9 @@ async def _langgraph(place: Path) -> AsyncIterator[Session]:
     from langgraph.prebuilt import ToolNode, tools_condition
 
     async def model(state: MessagesState) -> dict[str, Any]:
-        call = await _current.get().next_call()
+        call = await current.get().next_call()
         if call is None:
-            return {"messages": [AIMessage(_ANSWER)]}
+            return {"messages": [AIMessage(ANSWER)]}
         id, tool, input = call
         return {"messages": [AIMessage("", tool_calls=[{"id": id, "name": tool, "args": input}])]}
 
@@ -170,7 +150,7 @@ async def _langgraph(place: Path) -> AsyncIterator[Session]:
             for number in range(EXCHANGES):
                 said = {"messages": [HumanMessage(f"{name}.{number}")]}
                 state = await compiled.ainvoke(said, {"configurable": {"thread_id": name}})
-                assert state["messages"][-1].content == _ANSWER
+                assert state["messages"][-1].content == ANSWER
 
         yield converse
 
@@ -217,7 +197,7 @@ async def _measure(open_loop: Callable[[Path], AbstractAsyncContextManager[Sessi
 
 
 async def _hold(converse: Session, name: str) -> None:
-    _current.set(_Conversation())
+    current.set(Conversation())
     await converse(name)
 
 

@@ -13,36 +13,27 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
 from functools import partial, wraps
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from typing import Any
 
+from bench.conversation import ANSWER, EXCHANGES, MODEL, SYSTEM, TURNS, Conversation, current, write_workspace
 from bench.table import table
 from bench.timing import format_seconds
 from hookline.engine.book import Book, Layer
-from hookline.patterns.pattern import pattern
 from hookline.project import load, load_text
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
-from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptSection, ScriptStep
+from hookline.runtime.models.model import Chunk, CompletionRequest, RequestedCall, TextChunk, TokenUsage
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings
 from hookline.runtime.storage.store import file_url
 from hookline.runtime.turn import Turn
 
-MODEL = timedelta(milliseconds=50)
-EXCHANGES, TURNS = 4, 20  # of each session; four turns of five call a tool
-CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("read_file", {"path": "README.md"}),
-    ("storage", {"action": "set", "key": "seen", "value": "README.md"}),
-    ("list_directory", {"path": "."}),
-    ("storage", {"action": "get", "key": "seen"}),
-)
 _NATIVE = """
 hooks:
   - {id: no-keys, on: tool.before, when: {tool: write_file, input: {path: '\\.env$', content: KEY}}, then: {deny: no keys}}
@@ -132,22 +123,35 @@ async def open_sessions(place: Path) -> AsyncIterator[Callable[[str], Awaitable[
 
 
 async def _session(runtime: Runtime, name: str) -> None:
+    current.set(Conversation())
     session = await runtime.start()
     for number in range(EXCHANGES):
-        assert await session.ask(f"{name}.{number}") == "That is all."
+        assert await session.ask(f"{name}.{number}") == ANSWER
 
 
-def write_workspace(place: Path) -> None:
-    (place / "README.md").write_text("What is here, and why.\n" * 40)
+class _ScriptedModel:
+    """As little work as the models of other frameworks that are made for tests."""
+
+    name = "script"
+    context_limit = 128_000
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
+        call = await current.get().next_call()
+        if call is None:
+            yield TextChunk(ANSWER)
+        else:
+            id, tool, input = call
+            yield RequestedCall(id, tool, json.dumps(input))
+        yield TokenUsage(1000, 20)
+
+    async def close(self) -> None: ...
 
 
 def _settings(place: Path) -> Settings:
     write_workspace(place)
-    steps = [ScriptStep(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in CALLS]
-    steps.append(ScriptStep(say="That is all.", delay=MODEL, spend=(1000, 20)))
-    model = ScriptedModel(ModelScript(sections=(ScriptSection(pattern("helper"), tuple(steps * EXCHANGES)),)))
-    app = App((Agent("helper", AgentSide(Prompt("main", "You are a helper."))),))
-    return Settings(home=place, env={}, app=app, book=_book(place), model=model, store=file_url(place / "store.db"))
+    app = App((Agent("helper", AgentSide(Prompt("main", SYSTEM))),))
+    store = file_url(place / "store.db")
+    return Settings(home=place, env={}, app=app, book=_book(place), model=_ScriptedModel(), store=store)
 
 
 def _book(place: Path) -> Book:
