@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,30 @@ async def test_what_is_asked_at_once_is_committed_together() -> None:
     assert await asyncio.gather(*(lane.run(add(number)) for number in range(100))) == list(range(100))
     assert numbers.commits == 1
     assert await lane.run(everything) == list(range(100))
+    await lane.close()
+
+
+@async_test
+async def test_a_cancelled_caller_goes_on_only_after_its_query() -> None:
+    numbers, began, may_end = Numbers(), threading.Event(), threading.Event()
+    lane = QueryQueue(numbers.connect)
+
+    def slow(connection: Connection) -> int:
+        began.set()
+        assert may_end.wait(30)
+        return add(1)(connection)
+
+    task = asyncio.ensure_future(lane.run_to_end(slow))
+    assert await asyncio.to_thread(began.wait, 30)
+    task.cancel()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert numbers.commits == 1
+    assert await lane.run(everything) == [1]
     await lane.close()
 
 

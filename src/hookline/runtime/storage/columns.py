@@ -44,7 +44,7 @@ class KeyText(AnyText):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         stored = super().process_bind_param(value, dialect)
-        if stored is not None and len(stored.encode()) > MAX_KEY_BYTES:
+        if stored is not None and len(stored) * 4 > MAX_KEY_BYTES and len(stored.encode()) > MAX_KEY_BYTES:
             raise HooklineError(
                 f"{_shorten_text(stored)!r} is too long for an id, a path or a key: {MAX_KEY_BYTES} bytes at most"
             )
@@ -57,7 +57,7 @@ class JsonText(AnyText):
     cache_ok = True
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else json.loads(unescape_text(value))
+        return None if value is None else decode_json(value)
 
 
 def escape_text(text: str) -> str:
@@ -77,6 +77,11 @@ def encode_json(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as failed:
         raise HooklineError(f"cannot be stored as JSON: {failed}") from failed
+
+
+def decode_json(stored: str) -> Any:
+    """The inverse of `encode_json`, for a value that is read as stored."""
+    return json.loads(unescape_text(stored))
 
 
 def copy_json(value: Any) -> Any:

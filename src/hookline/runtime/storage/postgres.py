@@ -66,7 +66,11 @@ class Postgres:
         task = asyncio.ensure_future(self._explain_errors(self._renew_and_write(work)))
         self._writing.add(task)
         task.add_done_callback(self._finish_write)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait([task])
+            raise
 
     async def claim(self, session: str) -> bool:
         return await self._explain_errors(self._claims.claim(session))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sqlalchemy import (
@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import tables
-from hookline.runtime.storage.columns import copy_json, encode_json, raw_column, unescape_text
+from hookline.runtime.storage.columns import copy_json, decode_json, encode_json, raw_column, unescape_text
 from hookline.runtime.storage.database import (
     Query,
     build_rows,
@@ -35,6 +35,7 @@ from hookline.runtime.storage.database import (
     row_values,
     select_rows,
 )
+from hookline.runtime.storage.prepared_statement import PreparedStatement
 from hookline.runtime.storage.tables import (
     ApprovalRow,
     CallRow,
@@ -78,7 +79,7 @@ def upsert_into(dialect: str, table: Table) -> AnyInsert:
     return new.on_conflict_do_update(index_elements=[each.name for each in table.primary_key], set_=others)
 
 
-_UPDATE_SESSION: Final = update(sessions).where(sessions.c.id == bindparam("of_id"))
+_UPDATE_SESSION: Final = PreparedStatement(lambda _: update(sessions).where(sessions.c.id == bindparam("of_id")))
 
 
 def insert_session(session: SessionRow) -> Query[None]:
@@ -106,7 +107,7 @@ def update_session(id: str, changed: dict[str, Any]) -> Query[None]:
 
     def work(connection: Connection) -> None:
         lock_session(connection, session=id)
-        require_one_row(connection.execute(_UPDATE_SESSION, values).rowcount, f"session {id!r}")
+        require_one_row(_UPDATE_SESSION.execute(connection, values).rowcount, f"session {id!r}")
 
     return work
 
@@ -132,7 +133,7 @@ def delete_session(id: str) -> Query[None]:
     return work
 
 
-_UPDATE_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id"))
+_UPDATE_THREAD: Final = PreparedStatement(lambda _: update(threads).where(threads.c.id == bindparam("of_id")))
 
 
 def insert_thread(thread: ThreadRow) -> Query[None]:
@@ -157,7 +158,7 @@ def select_threads(session: str) -> Query[list[ThreadRow]]:
 
 def update_thread(id: str, changed: dict[str, Any]) -> Query[None]:
     values = {"of_id": id, **changed_columns(ThreadRow, changed)}
-    return lambda connection: require_one_row(connection.execute(_UPDATE_THREAD, values).rowcount, f"thread {id!r}")
+    return lambda connection: require_one_row(_UPDATE_THREAD.execute(connection, values).rowcount, f"thread {id!r}")
 
 
 _MESSAGE_COLUMNS: Final[dict[str, type]] = {
@@ -189,7 +190,7 @@ def insert_message(thread: str, message: dict[str, Any], asks_for: QueuedToolRow
 
     def work(connection: Connection) -> None:
         lock_session(connection, thread=thread)
-        if connection.execute(_insert_message_statement(connection.dialect.name), values).rowcount:
+        if _INSERT_MESSAGE.execute(connection, values).rowcount:
             if asks_for is not None and not delete_queued_tools(thread, [asks_for])(connection):
                 raise HooklineError(f"{asks_for.name} is no longer queued in the thread {thread}")
             return
@@ -265,6 +266,9 @@ def _insert_message_statement(dialect: str) -> Insert:
     return new.on_conflict_do_nothing(index_elements=["thread", "id"])
 
 
+_INSERT_MESSAGE: Final = PreparedStatement(_insert_message_statement)
+
+
 def _message_filter(thread: str, id: str) -> tuple[ColumnElement[bool], ...]:
     return messages.c.thread == thread, messages.c.id == id
 
@@ -300,12 +304,15 @@ def _message_from_row(row: Row[Any]) -> dict[str, Any]:
     return stored if extra is None else {**stored, **json.loads(str(extra))}
 
 
+_INSERT_INJECTION: Final = PreparedStatement(lambda _: insert(injections))
+
+
 def insert_injection(thread: str, injection: Injection) -> Query[None]:
     values = {"thread": thread, **row_values(injection)}
 
     def work(connection: Connection) -> None:
         lock_session(connection, thread=thread)
-        connection.execute(insert(injections), values)
+        _INSERT_INJECTION.execute(connection, values)
 
     return work
 
@@ -318,9 +325,13 @@ def select_injections(thread: str) -> Query[list[Injection]]:
 _CALL_FILTER: Final = (tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
 _ATTEMPT_FILTER: Final = (*_CALL_FILTER, tool_calls.c.attempt == bindparam("of_attempt"))
 _LAST_ATTEMPT: Final = select(func.coalesce(func.max(tool_calls.c.attempt), 0)).where(*_CALL_FILTER).scalar_subquery()
-_INSERT_CALL: Final = insert(tool_calls).values(attempt=_LAST_ATTEMPT + 1).returning(tool_calls.c.attempt)
+_INSERT_CALL: Final = PreparedStatement(
+    lambda _: insert(tool_calls).values(attempt=_LAST_ATTEMPT + 1).returning(tool_calls.c.attempt)
+)
 _SELECT_ATTEMPT: Final = select(tool_calls.c.sequence).where(*_ATTEMPT_FILTER)
-_UPDATE_CALL: Final = update(tool_calls).where(*_ATTEMPT_FILTER, tool_calls.c.ended.is_(None))
+_UPDATE_CALL: Final = PreparedStatement(
+    lambda _: update(tool_calls).where(*_ATTEMPT_FILTER, tool_calls.c.ended.is_(None))
+)
 
 
 def begin_call(call: CallRow) -> Query[int]:
@@ -329,7 +340,7 @@ def begin_call(call: CallRow) -> Query[int]:
 
     def work(connection: Connection) -> int:
         lock_session(connection, thread=call.thread)
-        return int(connection.execute(_INSERT_CALL, values).scalar_one())
+        return int(_INSERT_CALL.execute(connection, values).fetchall()[0][0])
 
     return work
 
@@ -339,7 +350,7 @@ def end_call(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Q
     values = {**key, **outcome, "ended": time.time()}
 
     def work(connection: Connection) -> None:
-        if connection.execute(_UPDATE_CALL, values).rowcount:
+        if _UPDATE_CALL.execute(connection, values).rowcount:
             return
         if connection.execute(_SELECT_ATTEMPT, key).first() is None:
             raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
@@ -429,16 +440,27 @@ def _file_reference(path: str, mime_type: str, size: int) -> dict[str, Any]:
     return {"id": path, "type": "file", "path": path, "name": name, "mimeType": mime_type, "size": size}
 
 
+_SELECT_VALUE: Final = PreparedStatement(
+    lambda _: select(raw_column(key_values.c.value)).where(
+        key_values.c.owner == bindparam("of_owner"), key_values.c.key == bindparam("of_key")
+    )
+)
+_UPSERT_VALUE: Final = PreparedStatement(partial(upsert_into, table=key_values))
+
+
 def select_value(owner: str, key: str) -> Query[Any]:
-    statement = select(key_values.c.value).where(key_values.c.owner == owner, key_values.c.key == key)
-    return lambda connection: connection.execute(statement).scalar_one_or_none()
+    def work(connection: Connection) -> Any:
+        found = _SELECT_VALUE.execute(connection, {"of_owner": owner, "of_key": key}).fetchall()
+        return decode_json(found[0][0]) if found else None
+
+    return work
 
 
 def upsert_value(owner: str, key: str, value: Any) -> Query[None]:
     values = {"owner": owner, "key": key, "value": encode_json(value)}
 
     def work(connection: Connection) -> None:
-        connection.execute(upsert_into(connection.dialect.name, key_values), values)
+        _UPSERT_VALUE.execute(connection, values)
 
     return work
 
@@ -453,11 +475,14 @@ def select_keys(owner: str) -> Query[list[str]]:
     return lambda connection: sorted(connection.scalars(statement))
 
 
+_UPSERT_COUNTS: Final = PreparedStatement(partial(upsert_into, table=tables.counts))
+
+
 def upsert_counts(session: str, counts: list[dict[str, Any]]) -> Query[None]:
     values = {"session": session, "counts": encode_json(counts)}
 
     def work(connection: Connection) -> None:
-        connection.execute(upsert_into(connection.dialect.name, tables.counts), values)
+        _UPSERT_COUNTS.execute(connection, values)
 
     return work
 

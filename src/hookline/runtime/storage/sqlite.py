@@ -11,7 +11,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -68,13 +68,25 @@ class QueryQueue:
             thread.start()
 
     async def run(self, work: Query[T]) -> T:
+        return await self._submit(work)
+
+    async def run_to_end(self, work: Query[T]) -> T:
+        """If the caller is cancelled, it goes on only after the query has ended."""
+        answer = self._submit(work)
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            await asyncio.wait([answer])
+            raise
+
+    def _submit(self, work: Query[T]) -> asyncio.Future[T]:
         if self._closed:
             raise HooklineError("the store is closed")
         answer: asyncio.Future[T] = self._loop.create_future()
         if not self._unsent:  # queries of one loop iteration share a batch
             self._loop.call_soon(self._flush)
         self._unsent.append(_PendingQuery(work, answer))
-        return await answer
+        return answer
 
     async def close(self) -> None:
         """Closes after the queries that are already queued."""
@@ -180,10 +192,10 @@ class Sqlite:
         return cls(place, writer, readers, FileClaims(Path(f"{os.path.realpath(file)}-claims")))
 
     async def read(self, work: Query[T]) -> T:
-        return await self._run_query(self._readers, work)
+        return await self._explain_errors(self._readers.run(work))
 
     async def write(self, work: Query[T]) -> T:
-        return await self._run_query(self._writer, work)
+        return await self._explain_errors(self._writer.run_to_end(work))
 
     async def claim(self, session: str) -> bool:
         try:
@@ -199,9 +211,9 @@ class Sqlite:
         await self._writer.close()
         await self._readers.close()
 
-    async def _run_query(self, queue: QueryQueue, work: Query[T]) -> T:
+    async def _explain_errors(self, work: Awaitable[T]) -> T:
         try:
-            return await queue.run(work)
+            return await work
         except (SQLAlchemyError, sqlite3.Error) as failed:
             raise explain_database_error(failed, self._place) from failed
 
