@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hookline.hooks.event import (
     MISSING,
     REMOVED,
     Event,
+    copy_fact,
     deep_equal,
     overlaps,
     parse_path,
@@ -151,6 +153,32 @@ def test_deep_values_are_compared_and_read_without_an_end_of_the_stack() -> None
     assert deep_equal(one, other)
     assert not deep_equal(one, other[0])
     assert read_path({"a": one}, ("a", *[0] * 50_000)) == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 1, "x", [], {}, {"a": [1, {"b": (2, [3])}], "c": {4}}, [True, 1.5, b"bytes", {"deep": [[[]]]}]],
+)
+def test_a_copied_fact_shares_nothing_that_can_change(value: Any) -> None:
+    copied = copy_fact(value)
+    assert repr(copied) == repr(value) == repr(copy.deepcopy(value))
+    assert not set(map(id, _containers(copied))) & set(map(id, _containers(value)))
+
+
+def _containers(value: Any) -> list[Any]:
+    if not isinstance(value, (list, dict, set, tuple)):
+        return []
+    parts = value.values() if isinstance(value, dict) else value
+    own = [] if isinstance(value, tuple) else [value]
+    return [*own, *(inner for part in parts for inner in _containers(part))]
+
+
+def test_a_fact_that_contains_itself_is_copied() -> None:
+    value: dict[str, Any] = {}
+    value["self"] = [value]
+    copied = copy_fact(value)
+    assert copied is not value
+    assert copied["self"][0] is copied
 
 
 def test_marks_survive_a_deep_copy() -> None:

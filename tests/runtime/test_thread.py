@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.errors import Halted
+from hookline.runtime.models.tokens import messages_tokens
 from hookline.runtime.thread import MessageNotStoredError, StoredThread
 from runtime.scripted_runtime import open_runtime, run_async
 
@@ -65,6 +66,27 @@ def test_an_update_is_seen_at_once(tmp_path: Path) -> None:
         return await contents(thread)
 
     assert in_thread(tmp_path, work) == ["new"]
+
+
+def test_the_size_of_the_history_follows_every_change(tmp_path: Path) -> None:
+    async def work(thread: StoredThread) -> None:
+        async def check() -> None:
+            assert await thread.history_tokens() == messages_tokens(await thread.history())
+
+        await check()
+        ids = []
+        for text in ("a", "a longer text", "ü" * 50):
+            ids.append(await add(thread, text))
+            await check()
+        await check()
+        await thread.update_message(ids[1], {"content": "x" * 500})
+        await check()
+        await add(thread, "one more")
+        await check()
+        await thread.compact(ids[:2], {"id": "m", "role": "user", "content": "both"})
+        await check()
+
+    in_thread(tmp_path, work)
 
 
 def test_a_returned_message_is_a_copy(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.runtime import Runtime
+from hookline.runtime.storage.database import Database, Query
 from hookline.runtime.updates import ApprovalRequested, DecisionMade, Ending
 from runtime.multi_agent_apps import APP, MultiAgentModel, two_sided_app
 from runtime.scripted_runtime import UpdateRecorder, open_runtime, run_async, send_prompt, tool_call_step
@@ -171,5 +172,55 @@ def test_a_tool_that_ends_an_agents_turn_ends_it_after_a_restart_too(
         async with open_runtime(tmp_path, ASKS, ["never"], app=app, store=store, unattended=True) as (runtime, _):
             after = await _gone_on(await runtime.resume(session.id))
         assert (after.last_end.ending, after.last_end.text) == (Ending.ANSWERED, "handed")
+
+    run_async(work)
+
+
+class CountedWrites:
+    """A database that counts its transactions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.writes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, work: Query[Any]) -> Any:
+        self.writes += 1
+        return await self._database.write(work)
+
+
+@pytest.mark.parametrize(("hooks", "expected"), [("", 5), (ASKS, 5)])
+def test_the_end_of_a_turn_is_stored_with_the_start_of_the_next(tmp_path: Path, hooks: str, expected: int) -> None:
+    async def writes(turns: int) -> int:
+        steps = [*[tool_call_step(("bash", {"command": "echo first"}))] * turns, "done"]
+        async with open_runtime(tmp_path, hooks, steps) as (runtime, _):
+            session = await runtime.start()
+            runtime.store._database = counted = CountedWrites(runtime.store._database)  # type: ignore[assignment]
+            await send_prompt(session, "go")
+            return counted.writes
+
+    async def work() -> None:
+        assert await writes(turns=4) - await writes(turns=3) == expected
+
+    run_async(work)
+
+
+@pytest.mark.parametrize("side", [{"max_steps": 1}, {"stop_tool": "bash"}])
+def test_the_last_turn_has_ended_in_the_store_whatever_ends_the_exchange(
+    tmp_path: Path, store: str, side: dict[str, Any]
+) -> None:
+    app = App((Agent("helper", AgentSide(Prompt("main"), **side)),))
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, "", STEPS, app=app, store=store) as (runtime, _):
+            session = await runtime.start()
+            await send_prompt(session, "go")
+            (row,) = await runtime.store.threads(session.id)
+            assert row.turn == ~1
+        async with open_runtime(tmp_path, ASKS, STEPS[:1], app=app, store=store) as (runtime, _):
+            again = await runtime.resume(session.id)
+            assert (await send_prompt(again, "more")).events[0] == "prompt.submit"
 
     run_async(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -105,6 +106,7 @@ def check_facts(facts: Any) -> None:
 
 
 _NO_TOOL: Final[dict[str, Any]] = {}
+_PLAIN_TYPES: Final = frozenset((str, int, float, bool, type(None)))
 _TYPE_NAMES: Final[dict[type, str]] = {str: "text", list: "a list", dict: "a mapping", bool: "true or false"}
 
 
@@ -212,6 +214,23 @@ def deep_equal(one: Any, other: Any) -> bool:
         elif a != b or isinstance(a, bool) != isinstance(b, bool):
             return False
     return True
+
+
+def copy_fact(value: Any) -> Any:
+    """Like copy.deepcopy, but several times as fast for plain data, which facts nearly always are."""
+    try:
+        return _copy_plain(value)
+    except RecursionError:  # it contains itself
+        return copy.deepcopy(value)
+
+
+def _copy_plain(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return {key: each if type(each) in _PLAIN_TYPES else _copy_plain(each) for key, each in value.items()}
+    if kind is list:
+        return [each if type(each) in _PLAIN_TYPES else _copy_plain(each) for each in value]
+    return value if kind in _PLAIN_TYPES else copy.deepcopy(value)
 
 
 def _is_index(step: str) -> bool:

@@ -274,8 +274,10 @@ class AgentSession:
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Fires an event. Every event of a session comes through here, and the caller obeys the decision."""
-        self._warn_about_removed_hooks(thread)
-        book = self.book
+        files = self.runtime.book
+        if files is not self._last_file_hooks:
+            self._warn_about_removed_hooks(thread, files)
+        book = files if not self._parts else self.book
         if not book.hears(event) and not (book.record.enabled and is_recorded(event)):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
@@ -285,11 +287,10 @@ class AgentSession:
         self._report_decision(thread, decision)
         return decision
 
-    def _warn_about_removed_hooks(self, thread: StoredThread) -> None:
+    def _warn_about_removed_hooks(self, thread: StoredThread, now: Book) -> None:
         """Makes it visible when a hook disappears from the files, also if the agent itself removed it."""
-        before, now = self._last_file_hooks, self.runtime.book
-        self._last_file_hooks = now
-        if before is None or before is now:
+        before, self._last_file_hooks = self._last_file_hooks, now
+        if before is None:
             return
         gone = {hook.key: hook.id for hook in before.hooks}
         for hook in now.hooks:
@@ -340,11 +341,14 @@ class AgentSession:
         moved = None if thread is None else (thread.id, thread.progress.columns)
         await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
         self._saved, self._counted = counts, (progress["turns"], progress["tool_calls"])
+        if thread is not None:
+            thread.progress.is_unsaved = False
 
-    async def save_if_changed(self) -> None:
-        """Saves if a count changed since the last save."""
-        if self._counted != (self.turns, self.tool_calls) or self.counts.snapshot(self.id) != self._saved:
-            await self.save()
+    async def save_if_changed(self, thread: StoredThread) -> None:
+        """Saves if a turn has ended or a count changed since the last save."""
+        is_counted = self._counted == (self.turns, self.tool_calls) and self.counts.snapshot(self.id) == self._saved
+        if thread.progress.is_unsaved or not is_counted:
+            await self.save(thread)
 
     async def add_hooks(self, parts: tuple[StoredHooksFile, ...]) -> None:
         """Activates hooks for this session: a skill's, or rules that were set for the agent. They are stored with it."""

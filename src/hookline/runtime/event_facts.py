@@ -24,7 +24,7 @@ async def context_tokens(thread: StoredThread) -> int:
     """Estimated tokens of the next request."""
     progress = thread.progress
     if not progress.tokens:  # this process has sent nothing yet
-        return await overhead_tokens(thread) + messages_tokens(await thread.history())
+        return await overhead_tokens(thread) + await thread.history_tokens()
     return max(progress.tokens + await _thread_tokens(thread) - progress.estimate, 0)
 
 
@@ -44,7 +44,7 @@ async def overhead_tokens(thread: StoredThread) -> int:
 
 
 async def _thread_tokens(thread: StoredThread) -> int:
-    return messages_tokens(await thread.history()) + await _injected_tokens(thread)
+    return await thread.history_tokens() + await _injected_tokens(thread)
 
 
 async def _injected_tokens(thread: StoredThread) -> int:

@@ -72,11 +72,11 @@ class Exchange:
         return self._emit_end(ending, text)
 
     async def _save_counts_after(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
-        """Saves the counts however the exchange ends."""
+        """Saves the counts and the end of the last turn, however the exchange ends."""
         try:
             return await work
         finally:
-            await self.session.save_if_changed()
+            await self.session.save_if_changed(self.thread)
 
     def _emit_end(self, ending: Ending, text: str) -> ExchangeEnded:
         self.thread.progress.stopped = True

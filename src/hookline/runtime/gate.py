@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import time
@@ -73,8 +72,7 @@ async def execute(
         result = await _perform_tool(tool, call, context)
     finally:
         stored = (result_text(result.content), result.error) if stores_result else (None, "")
-        ending = context.store.end_call(row.thread, call.id, attempt, ToolResult(stored[0], result.ok, stored[1]))
-        await asyncio.shield(asyncio.ensure_future(ending))
+        await context.store.end_call(row.thread, call.id, attempt, ToolResult(stored[0], result.ok, stored[1]))
     return result
 
 

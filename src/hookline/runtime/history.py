@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
@@ -15,6 +16,7 @@ from hookline.runtime.thread import StoredThread
 Message = dict[str, Any]
 
 CONTINUE_PROMPT: Final = "Please continue."
+_MAX_CACHED_CHARS: Final = 2_000  # of the text of calls
 MISSING_RESULT: Final = "There is no result: the call was interrupted, or its result was not stored."
 
 
@@ -46,8 +48,8 @@ def messages_after_hooks(
     thread: StoredThread, decision: Decision, otherwise: list[Message], *place: str
 ) -> list[Message]:
     """The messages after hooks. If hooks left something else, warns and returns `otherwise`."""
-    left = decision.event.read(place)
-    if isinstance(left, list) and all(isinstance(message, dict) for message in left):
+    left: list[Message] = decision.event.read(place)
+    if left is otherwise or (isinstance(left, list) and all(isinstance(message, dict) for message in left)):
         return left
     thread.session.emit_status(
         thread,
@@ -73,8 +75,12 @@ def to_model_messages(
             sent.append(_injected_message(injection))
         elif injection.anchor is not None:
             injected.setdefault(injection.anchor, []).append(injection)
-    for group in _group_calls(_pair_results([_view_from_side(side, message) for message in messages])):
-        sent += _group_with_injections(group, injected)
+    paired = _pair_results(messages if side is None else [_view_from_side(side, message) for message in messages])
+    if injected:
+        for group in _group_calls(paired):
+            sent += _group_with_injections(group, injected)
+    else:
+        sent += paired
     if side is not None and sent and sent[-1].get("role") == "assistant":  # the other side ended its turn without text
         sent.append({"role": "user", "content": CONTINUE_PROMPT})
     return [_strip_message(message) for message in sent]
@@ -82,12 +88,22 @@ def to_model_messages(
 
 def calls_of(message: Message) -> list[Message]:
     """The calls of an assistant message; malformed calls are left out."""
-    text = message.get("tool_calls")
-    try:
-        listed = json.loads(text) if isinstance(text, str) else text
-    except ValueError:
+    given = message.get("tool_calls")
+    if given is None:
         return []
-    return [call for call in listed if _is_call(call)] if isinstance(listed, list) else []
+    if isinstance(given, str):
+        return list(_parse_calls(given) if len(given) <= _MAX_CACHED_CHARS else _parse_calls.__wrapped__(given))
+    return [call for call in given if _is_call(call)] if isinstance(given, list) else []
+
+
+@lru_cache(maxsize=1024)
+def _parse_calls(text: str) -> tuple[Message, ...]:
+    """Every request has the calls of all earlier turns. Nobody modifies a message, so they can share them."""
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        return ()
+    return tuple(call for call in listed if _is_call(call)) if isinstance(listed, list) else ()
 
 
 def _is_call(value: Any) -> bool:
@@ -106,9 +122,9 @@ def format_calls(calls: Iterable[RequestedCall]) -> str:
     return json.dumps(listed, ensure_ascii=False)
 
 
-def _view_from_side(side: str | None, message: Message) -> Message:
+def _view_from_side(side: str, message: Message) -> Message:
     """Each of two AIs sees the other one as the user, without its tool calls."""
-    if side is None or message.get("role") != "assistant" or message.get("side", "a") == side:
+    if message.get("role") != "assistant" or message.get("side", "a") == side:
         return message
     return {**message, "role": "user", "tool_calls": None}
 
@@ -141,6 +157,8 @@ def _group_calls(messages: Iterable[Message]) -> Iterator[list[Message]]:
 
 def _group_with_injections(group: list[Message], injected: dict[str, list[Injection]]) -> list[Message]:
     """Nothing stands between a call and its result: what belongs there comes before or after the whole group."""
+    if not any(message.get("id") in injected for message in group):
+        return group
     parts = [_with_injections(message, injected.get(message.get("id", ""), [])) for message in group]
     before, messages, after = ([each for part in parts for each in part[at]] for at in range(3))
     return [*before, *messages, *after]

@@ -14,7 +14,7 @@ from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import record_tokens
 from hookline.runtime.history import build_model_request, format_calls
 from hookline.runtime.models.model import CompletionRequest, ErrorCode, ModelError, RequestedCall, TextChunk, TokenUsage
-from hookline.runtime.models.tokens import message_tokens, messages_tokens, request_tokens
+from hookline.runtime.models.tokens import message_tokens, request_tokens
 from hookline.runtime.thread import StoredThread
 from hookline.runtime.updates import ModelRetry, TextDelta
 
@@ -42,12 +42,12 @@ async def call_model(thread: StoredThread, left: list[dict[str, Any]] | None) ->
         try:
             return await _stream_answer(thread, request)
         except ModelError as error:
-            size = await _history_tokens(thread)
+            size = await thread.history_tokens()
             await _fire_model_error(thread, error)
             if attempt == MAX_ATTEMPTS:
                 raise
             if error.code is ErrorCode.CONTEXT_OVERFLOW:
-                compacted = await _history_tokens(thread) < size or await _compact_for_overflow(thread, kept)
+                compacted = await thread.history_tokens() < size or await _compact_for_overflow(thread, kept)
                 if not compacted:
                     raise
             elif error.is_transient:
@@ -55,10 +55,6 @@ async def call_model(thread: StoredThread, left: list[dict[str, Any]] | None) ->
             else:
                 raise
     raise AssertionError("every try returns or raises")
-
-
-async def _history_tokens(thread: StoredThread) -> int:
-    return messages_tokens(await thread.history())
 
 
 async def _compact_for_overflow(thread: StoredThread, kept: Iterator[int]) -> bool:

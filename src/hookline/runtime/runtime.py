@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
@@ -183,7 +184,7 @@ class Runtime:
             return self._watched.book
         return self._book if self._book is not None else Book()
 
-    @property
+    @cached_property
     def recorder(self) -> Recorder:
         return recorder_of(self._settings.state_directory)
 

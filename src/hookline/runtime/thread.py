@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
-import copy
 import logging
 import uuid
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
+from hookline.hooks.event import copy_fact
 from hookline.hooks.host import Abort, ToolResult, current_hook
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.apps.app import Agent, AgentSide
+from hookline.runtime.models.tokens import messages_tokens
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import Injection, QueuedToolRow
 from hookline.runtime.tools.unknown_fields import drop_unknown_fields
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hookline.runtime.agent_session import AgentSession
     from hookline.runtime.tools.tool_definition import Tool
     from hookline.runtime.tools.toolbox import Toolbox
-
-T = TypeVar("T")
 
 _MILLISECONDS: Final = 1000
 _log = logging.getLogger("hookline")
@@ -46,6 +44,7 @@ class Progress:
     step: int = 0
     turns: int = 0  # of this thread that have begun
     in_turn: bool = False  # a turn is running or was interrupted
+    is_unsaved: bool = False  # a turn has ended since it was stored
     turns_left: int | None = None  # for the current prompt, including this turn
     stopped: bool = False
     halted: str | None = None  # why hooks want the agent to stop
@@ -80,6 +79,13 @@ class SubagentTask:
     running: bool = False  # in this process, now
 
 
+@dataclass(slots=True)
+class _CountedTokens:
+    history: list[dict[str, Any]] | None  # whose first messages are counted; it only grows
+    messages: int = 0
+    tokens: int = 0
+
+
 class StoredThread:
     """A thread in the store. Hooks see every message before it is stored, and use this object as their thread."""
 
@@ -95,6 +101,7 @@ class StoredThread:
         self._deferred_requests: list[Decision] = []  # whose requests wait for the turn's end
         self._call_ids: set[str] | None = None
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
+        self._counted: _CountedTokens | None = None
         self._injected: list[Injection] | None = None
         self._changes = [0, 0]  # of the history: begun, ended
         self._queue_is_empty = False
@@ -143,7 +150,8 @@ class StoredThread:
         messages = await self.history()
         end = max(len(messages) - offset, 0)
         start = 0 if limit is None else max(end - limit, 0)
-        return copy.deepcopy(messages[start:end])
+        copied: list[dict[str, Any]] = copy_fact(messages[start:end])
+        return copied
 
     async def history(self) -> list[dict[str, Any]]:
         """The messages, oldest first. Do not modify them."""
@@ -155,6 +163,17 @@ class StoredThread:
             self._history = read
         return list(read)
 
+    async def history_tokens(self) -> int:
+        """Estimated tokens of the messages. Each is counted once: a history is asked for its size twice in a turn."""
+        messages = await self.history()
+        known = self._counted
+        if known is None or known.history is not self._history:
+            known = _CountedTokens(self._history)
+        known.tokens += messages_tokens(messages[known.messages :])
+        known.messages = len(messages)
+        self._counted = known if known.history is not None else None
+        return known.tokens
+
     async def call_ids(self) -> set[str]:
         """All call ids of this thread. Add an id to the set when you use it."""
         if self._call_ids is None:
@@ -165,7 +184,7 @@ class StoredThread:
     async def compact(self, gone: Sequence[str], replacement: dict[str, Any]) -> None:
         """Replaces messages by one."""
         with self._track_change():
-            await _finish_write(self.store.compact_messages(self.id, gone, replacement))
+            await self.store.compact_messages(self.id, gone, replacement)
             self._history = None
 
     async def inject_message(self, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> dict[str, Any]:
@@ -190,11 +209,13 @@ class StoredThread:
         _check_message(stored)
         self.defer_requests(decision)
         with self._track_change():
-            await _finish_write(self.store.add_message(self.id, stored, asks_for))
+            await self.store.add_message(self.id, stored, asks_for)
             if self._history is not None:
                 self._history.append(stored)
-        await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
-        return copy.deepcopy(stored)
+        if self.session.book.hears("message.created"):
+            await self.session.decide(self, "message.created", {"message": copy_fact(stored)})
+        returned: dict[str, Any] = copy_fact(stored)
+        return returned
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """As `inject_message`: raises what it raises, and a hook's update because of its own update is left out."""
@@ -206,9 +227,9 @@ class StoredThread:
         left = _value_after_hooks(decision, "message", "updates")
         _check_message(left)
         with self._track_change():
-            changed = await _finish_write(self.store.update_message(self.id, id, left))
+            changed = await self.store.update_message(self.id, id, left)
             self._history = None
-        await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
+        await self.session.decide(self, "message.updated", {"message": copy_fact(changed)})
         return changed
 
     @contextmanager
@@ -230,7 +251,7 @@ class StoredThread:
 
     async def inject(self, injection: Injection) -> None:
         try:
-            await _finish_write(self.store.add_injection(self.id, injection))
+            await self.store.add_injection(self.id, injection)
         finally:
             self._injected = None
 
@@ -322,16 +343,6 @@ class StoredThread:
         return {**others, **reference, "name": name}
 
 
-async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
-    """Waits for the write even if cancelled: it happens in any case."""
-    task = asyncio.ensure_future(writing)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
 def _check_message(fields: dict[str, Any]) -> None:
     wrong = find_message_error(fields)
     if wrong is not None:
@@ -356,4 +367,5 @@ def _value_after_hooks(decision: Decision, *place: str) -> dict[str, Any]:
     value = decision.event.read(place)
     if not isinstance(value, dict):
         raise MessageNotStoredError("a hook replaced the message with something that is not an object")
-    return copy.deepcopy(value)
+    copied: dict[str, Any] = copy_fact(value)
+    return copied

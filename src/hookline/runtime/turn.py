@@ -108,23 +108,31 @@ class Turn:
         except HooklineError:
             await self._end()
             raise
-        halted = await self._end()
+        halted = await self._end(saves=turned.ending is not None or not turned.called)
         if halted is not None:
             return TurnResult(halted, ending=Ending.HALTED)
         return turned if turned.ending is not None else await self.run_queued(turned)
 
-    async def _end(self) -> str | None:
-        """Returns why the agent has to stop, if so."""
+    async def _end(self, *, saves: bool = True) -> str | None:
+        """Returns why the agent has to stop, if so.
+
+        saves: False if the next turn begins at once: it is stored together with this turn's end. If there is no next
+        turn after all, the exchange stores it.
+        """
         ended = await self.session.decide(self.thread, "turn.end", {})
         self.thread.progress.in_turn = False
         await inject_notes(self.thread, ended)
         await apply_requests(self.thread, *self.thread.take_requests(), ended)
-        await self.session.save(self.thread)
+        self.thread.progress.is_unsaved = True
+        if saves:
+            await self.session.save(self.thread)
         return self.thread.take_halt(ended)
 
     async def run_queued(self, turned: TurnResult) -> TurnResult:
         """Runs the queued tools. A tool that ends the exchange drops the ones after it."""
         waiting = await self.thread.queued_tools()
+        if waiting:
+            await self.session.save_if_changed(self.thread)
         for at, row in enumerate(waiting, 1):
             stopped = self._stop_result(await ToolCalls(self.thread).run_queued(row))
             if stopped is not None:

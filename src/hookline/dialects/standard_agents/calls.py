@@ -6,7 +6,6 @@ Returned values are checked against the hook's types and copied, so that a hook 
 from __future__ import annotations
 
 import base64
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -15,7 +14,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.python_function import ReturnValueError
-from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, deep_equal, read_path
+from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, copy_fact, deep_equal, read_path
 from hookline.hooks.host import Abort, Host
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import json, lazy_logger
@@ -107,17 +106,7 @@ def _single_argument(path: FactPath, default: Any) -> Callable[[Event], tuple[An
 
 def _copy_fact(event: Event, path: FactPath, default: Any) -> Any:
     value = event.read(path)
-    return _copy_fact_value(default if value is MISSING or value is None else value)
-
-
-def _copy_fact_value(value: Any) -> Any:
-    """Like copy.deepcopy, five times as fast for the plain data that facts nearly always are."""
-    kind = type(value)
-    if kind is dict:
-        return {key: each if type(each) in _TYPE_NAMES else _copy_fact_value(each) for key, each in value.items()}
-    if kind is list:
-        return [_copy_fact_value(each) for each in value]
-    return value if kind in _TYPE_NAMES else copy.deepcopy(value)
+    return copy_fact(default if value is MISSING or value is None else value)
 
 
 def _update_arguments(event: Event) -> tuple[Any, ...]:
@@ -166,7 +155,7 @@ def _check_fields(message: dict[str, Any]) -> None:
 
 
 def _tool_arguments(event: Event) -> tuple[Any, ...]:
-    return _tool_call(event), copy.deepcopy(_tool_result(event))
+    return _tool_call(event), copy_fact(_tool_result(event))
 
 
 def _tool_call(event: Event) -> dict[str, Any]:

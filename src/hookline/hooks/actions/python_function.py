@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Protocol
 
 from hookline.errors import UnavailableError
 from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.event import Changes, Event, FactPath
+from hookline.hooks.event import Changes, Event, FactPath, copy_fact
 from hookline.hooks.host import FunctionCall, Host
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome
@@ -40,7 +39,7 @@ class CustomAction:
         yield "custom", describe_json(self)
 
     async def run(self, event: Event, host: Host) -> Outcome:
-        returned: object = await self.function(self.params, Event(event.name, copy.deepcopy(event.facts)), host)
+        returned: object = await self.function(self.params, Event(event.name, copy_fact(event.facts)), host)
         if returned is None:
             return SILENT
         if not isinstance(returned, Outcome):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from hookline.errors import ConditionError
 from hookline.hooks.conditions.text import format_fact
-from hookline.hooks.event import Event, FactPath, path_text
+from hookline.hooks.event import Event, FactPath, copy_fact, path_text
 from hookline.hooks.protocols import NO_DEADLINE, Need
 from hookline.hooks.tool_input import holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
@@ -163,7 +162,7 @@ class CustomCondition:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
-            return bool(self.test(self.params, Event(event.name, copy.deepcopy(event.facts))))
+            return bool(self.test(self.params, Event(event.name, copy_fact(event.facts))))
         except (Exception, SystemExit) as error:  # third-party code may raise anything
             raise ConditionError(f"{self.name} raised {type(error).__name__}") from error
 
