@@ -163,3 +163,10 @@ def test_a_file_outside_of_the_project_is_not_the_accepted_one(project: Project,
     (elsewhere / "guard.sh").write_text("exit 0\n")
     event = Event("tool.before", {**CALL.facts, "cwd": str(elsewhere), "workspace": str(project.root)})
     assert project.decide(event).verdict is Verdict.ASK
+
+
+def test_a_program_of_the_system_is_no_file_of_another_directory(project: Project) -> None:
+    project.hooks("id: guard, then: {run: '/bin/sh -c \"exit 2\"', reads: exit2}, on_error: open")
+    project.accept()
+    event = Event("tool.before", {**CALL.facts, "cwd": str(project.root), "workspace": "/"})  # as OpenCode without git
+    assert project.decide(event).verdict is Verdict.DENY

@@ -242,7 +242,7 @@ def find_referenced_files(
 
 def _files_from(directory: str, words: Iterable[str]) -> Iterator[str]:
     for word in words:
-        for way in _path_variants(word):
+        for way in () if os.path.isabs(word) and os.path.exists(word) else _path_variants(word):
             path = os.path.normpath(os.path.join(directory, way))
             if not os.path.isabs(way) and os.path.isfile(path):
                 yield path

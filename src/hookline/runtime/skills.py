@@ -19,7 +19,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import Source, SourceLayer, Trust, project_directories, trust_file_path
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.runtime.apps.app import App
@@ -238,7 +238,7 @@ def skill_sources(
         gone = () if trust is None or project is None else trust.deleted_files(folder, SKILL_FILE)
         for source in (*_sources_in(folder, project, shown), *_sources_of(gone, folder, project, shown)):
             found.setdefault(os.path.realpath(source.path), source)
-    return tuple(found.values())
+    return tuple(replace(source, directory=directory) for source in found.values())
 
 
 def _sources_in(folder: Path, project: Path | None, shown: str) -> list[Source]:
