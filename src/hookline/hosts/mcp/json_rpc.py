@@ -49,7 +49,8 @@ class Message:
     @property
     def key(self) -> str:
         """The id as a key: 1, "1", true and 1.0 are four ids."""
-        return json.dumps(self.id)
+        id = self.value.get("id")
+        return str(id) if type(id) is int else json.dumps(id)
 
     @property
     def is_request(self) -> bool:
@@ -76,8 +77,8 @@ class Message:
 def get_object(held: Any, *names: str) -> Mapping[str, Any]:
     """The object at this path, or an empty one."""
     for name in names:
-        held = held.get(name) if isinstance(held, Mapping) else None
-    return held if isinstance(held, Mapping) else {}
+        held = held.get(name) if type(held) is dict or isinstance(held, Mapping) else None
+    return held if type(held) is dict or isinstance(held, Mapping) else {}
 
 
 def encode_compact_json(value: Any) -> bytes:
@@ -96,16 +97,19 @@ def is_json_serializable(value: Any) -> bool:
 def parse_messages(line: bytes) -> tuple[Message, ...]:
     """The messages of one line: one, or those of a batch. Raises InvalidMessageError."""
     line = line.strip(b" \t\r\n")
-    found = _DuplicateKeyDetector()
+    has_duplicates = False
     try:
         text = line.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=found.build_object)
+        try:
+            value = _UNIQUE_KEYS.decode(text)
+        except _DuplicateKeyError:
+            has_duplicates, value = True, json.loads(text)
     except RecursionError:
         raise InvalidMessageError("its values are nested too deep") from None
     except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise InvalidMessageError(str(error).partition(";")[0]) from None
     if isinstance(value, dict):
-        plain = not found.has_duplicates and len(text.splitlines()) == 1
+        plain = not has_duplicates and len(text.splitlines()) == 1
         return (Message(value, line if plain else None),)
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
         raise InvalidMessageError("a message is an object")
@@ -172,15 +176,18 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
-class _DuplicateKeyDetector:
-    """Detects a name that appears twice in an object: readers differ on which one counts."""
+class _DuplicateKeyError(Exception):
+    """A name appears twice in an object: readers differ on which one counts."""
 
-    has_duplicates = False
 
-    def build_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        held = dict(pairs)
-        self.has_duplicates = self.has_duplicates or len(held) != len(pairs)
-        return held
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) != len(pairs):
+        raise _DuplicateKeyError
+    return held
+
+
+_UNIQUE_KEYS: Final = json.JSONDecoder(object_pairs_hook=_build_object)  # making one takes as long as using it
 
 
 def build_response(id: Any, result: Mapping[str, Any]) -> Message:

@@ -22,7 +22,7 @@ from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
-from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, limit_to, merge_decisions
+from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.mcp import elicitation
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
@@ -180,6 +180,7 @@ class ProxySession:
 
 
 _ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
+_ABILITY_WITHOUT_ASK: Final = replace(_ABILITY, ask=False)
 
 _REFUSED_BY_USER: Final = "(not allowed by the user)"
 _LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when the client has left
@@ -385,8 +386,8 @@ class Proxy:
     async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
         call = request.call
         assert call is not None
-        able = replace(_ABILITY, ask=can_elicit(self._client_capabilities(call)))
-        answer = limit_to(merge_decisions([event], [decision]), able)
+        able = _ABILITY if can_elicit(self._client_capabilities(call)) else _ABILITY_WITHOUT_ASK
+        answer = merge_for(able, [event], [decision])
         if answer.message:
             _log.info("%s", answer.message)
         if answer.is_denied:
@@ -538,6 +539,11 @@ class Proxy:
 
     async def _send_result(self, request: PendingRequest, result: CallResult, event: Event, decision: Decision) -> None:
         self._pending.pop(result.message.key, None)
+        if decision.event is event and not (
+            decision.notes or decision.halt or request.notes
+        ):  # nobody has said anything
+            await self._send(result.message)
+            return
         answer = merge_decisions([event], [decision])
         if answer.message:
             _log.info("%s", answer.message)
