@@ -41,6 +41,7 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{input: {path: {glob: '$HOME/.ssh/**'}}}", "never-matches", Severity.ERROR, "Write glob: '~/.ssh/**'."),
         (r"{input: {path: '^~/\.ssh/'}}", "never-matches", Severity.WARNING, "Write glob: '~/.ssh/**'."),
         ("{input: {path: {begins: ~/.ssh/}}}", "never-matches", Severity.WARNING, "Write glob: '~/.ssh/**'."),
+        ("{input: {command: {glob: '*rm*'}}}", "glob-or-regex", Severity.ERROR, "Write like: '*rm*'"),
         ("{tool: webFetch}", "unknown-tool", Severity.WARNING, "Did you mean WebFetch?"),
         ("{tool: readFile}", "unknown-tool", Severity.ERROR, "Did you mean read_file?"),
         ("{tool: lint}", "unknown-tool", Severity.WARNING, "Did you mean List?"),
@@ -124,12 +125,39 @@ def test_a_backslash_of_json_is_written_twice() -> None:
         ("write_*", "Write write_.* if * should match any text."),
         ("^bsh$", "Did you mean bash? If bsh is a tool of your own, write [b]sh."),
         ("Bash", "Did you mean bash?"),
+        ("shell.run", "Did you mean bash?"),
+        ("FileWriter", "Did you mean write_file?"),
     ],
 )
 def test_a_matcher_of_flo(matcher: str, hint: str) -> None:
     rule = {"id": "x", "matcher": matcher, "action": "deny"}
     (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
     assert found.hint == hint
+
+
+def test_a_field_of_flo_is_written_without_the_way_to_it() -> None:
+    rule = {"id": "x", "matcher": "^bash$", "inputMatchers": {"input.command": "rm"}, "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert (found.severity, found.hint) == (Severity.ERROR, "Did you mean command?")
+
+
+@pytest.mark.parametrize(
+    "matcher",
+    [
+        *("BashExecutor ", " BashExecutor", "BashExecutor,FileWriter", "/BashExecutor/", "tool_name=BashExecutor"),
+        *("BashExecutor | FileWriter", "BashExecutor(rm:*)", "BashExecutor(rm -rf *)"),
+    ],
+)
+def test_a_matcher_that_no_tool_s_name_matches_is_an_error(matcher: str) -> None:
+    group = {"matcher": matcher, "hooks": [{"type": "command", "command": "exit 2"}]}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [group]}}), ".ai_agents/settings.json", "ai_agents")
+    assert (found.code, found.severity) == ("never-matches", Severity.ERROR)
+
+
+def test_a_rule_with_a_test_of_the_input_is_no_matcher() -> None:
+    rule = {"id": "x", "matcher": "bash(rm:*)", "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert 'Write "matcher": "^bash$", and inputMatchers' in found.hint
 
 
 def test_a_part_of_a_tool_s_name_is_no_typo_where_names_are_searched() -> None:

@@ -96,6 +96,12 @@ def pre_tool_use(*entries: dict[str, Any]) -> dict[str, Any]:
             "ai_agents",
             "Write 30 for 30 s.",
         ),
+        (
+            pre_tool_use({"hooks": [{"type": "command", "command": "true", "timeout": 0.005}]}),
+            ".ai_agents/settings.json",
+            "ai_agents",
+            "No program starts and answers in so short a time.",
+        ),
     ],
 )
 def test_a_timeout_in_another_unit(config: Any, file: str, dialect: str, hint: str) -> None:

@@ -60,6 +60,7 @@ NAME: Final = "ai_agents"
 VOCABULARY: Final = VOCABULARIES[NAME]
 WORDING: Final = Wording(
     dialect=NAME,
+    input_rule='This is only compared with names. Write "matcher": "{0}", and test tool_input in the command.',
     answers={**NATIVE_ANSWERS, May.DENY: "block"},
     facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
     phrases=OK_PHRASES,

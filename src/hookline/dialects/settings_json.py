@@ -104,11 +104,21 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
             what = f"{place.location}: hooks beside the key hooks are not read."
             hint = f'Write "hooks": {{"{name}": […]}}.'
             place.add_problem("not-read", what, hint, at_key=True, severity=severity)
+        elif severity is Severity.ERROR and _has_hooks(place.value, events):
+            what = f"{place.location}: hooks inside {name} are not read."
+            place.add_problem("not-read", what, f'Move "hooks" out of "{name}".', at_key=True)
+
+
+def _has_hooks(value: Any, events: Mapping[str, str]) -> bool:
+    hooks = value.get("hooks") if isinstance(value, dict) else None
+    return isinstance(hooks, dict) and any(name in events and isinstance(hooks[name], list) for name in hooks)
 
 
 def hooks_of_group(group: Node) -> Iterator[Node]:
     hooks = group.require("hooks", 'Write "hooks": [{"type": "command", "command": "…"}].')
     if hooks is not None:
+        if hooks.value == []:
+            hooks.add_problem("empty", f"{hooks.location} has no hooks.", at_key=True, severity=Severity.WARNING)
         yield from hooks.items()
 
 

@@ -66,6 +66,8 @@ class Wording:
     regex_of_name: str = ""  # how a regular expression is written in place of a glob; empty: it cannot be
     regex_of_field: str = ""
     glob_of_field: str = ""
+    input_rule: str = "This is only compared with names. Write {0} alone, and test its input elsewhere."
+    """What to write for `{1}`, a tool with a test of its input, where only its name is read."""
 
     def event(self, event: str) -> str:
         return event_name_in(self.dialect, event) or event

@@ -59,17 +59,24 @@ _NAME_SYNTAX: Final = lazy_pattern(
 )
 _NOT_IN_NAME_PATTERNS: Final = re.compile(r"[^\w.:/@ *+?|()^$-]|^\^?/")
 """What no regular expression for a tool's name has, besides its syntax."""
+_NOT_IN_EXACT_NAMES: Final = re.compile(r"[^\w.:/@ |*+?()\[\]{}^$\\-]|^[\s/]|[\s/]$")
+_CALL_RULE: Final = lazy_pattern(r"\^?[\w.]+\([^()|]*(?::\*?|\s)[^()|]*\)\$?")
+"""`Bash(git push:*)`, which names a tool and tests its input."""
+_SPACED_ALTERNATIVES: Final = lazy_pattern(r"^\s|\s$|\w\s+\||\|\s+\w")
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
 _ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=[/,}]|$)")  # .env.*
 _HOME: Final = lazy_pattern(r"\^?(~(?=/)|\\?\$(?:HOME\b|\{HOME\\?\}|USERPROFILE\b)|%USERPROFILE%)")
 _MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
-_PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
+_PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w./-]+(?:\|[\w./-]+)*)\)?\$?")
 _GLOB_WORDS: Final = ("glob", "tool", "like")
 _NAME_WORDS: Final = ("tool", "like")
 _WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 _INPUT: Final = ("tool", "input")
+_FIELD_PATH: Final = lazy_pattern(
+    r"(?:tool[._]?)?(?:input|params|args)\.(\w+)"
+)  # a field is written without the way to it
 _TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
 _SUSPICIOUS: Final = re.compile(
     "|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern, _MAY_NEVER_MATCH.pattern, r"\{\{|%USER"))
@@ -128,11 +135,11 @@ def _is_clean(when: Condition) -> bool:
         assert isinstance(when, Matches)
         subject, source = when.subject, when.pattern.source
         if type(subject) is ToolName:
-            return _is_clean_name(source, type(when.pattern) is Shorthand, subject.vocabulary.name)
+            return _is_clean_name(source, _word_of(when.pattern), subject.vocabulary.name)
         if _SUSPICIOUS.search(source) is not None:
             return False
         field = _field_of(subject)
-        return field is None or _is_clean_field(field)
+        return field is None or (_is_clean_field(field) and not (field == "command" and _is_glob_of_command(when)))
     if isinstance(when, All | AnyOf):
         if not when.parts:
             return isinstance(when, All)
@@ -304,8 +311,13 @@ def _is_path(match: Matches) -> bool:
 
 
 def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
-    """A glob that looks like a regular expression, or the reverse."""
+    """A glob that looks like a regular expression, or the reverse, or that is no path."""
     is_name = isinstance(match.subject, ToolName)
+    if _is_glob_of_command(match):
+        what = f"{hook.id} takes {_quote(text)} for the pattern of a path, in which * does not match a slash."
+        hint = f"Write like: {_quote(text)}, in which * matches any text, or use runs."
+        yield hook_problem("glob-or-regex", hook, what, hint, Severity.ERROR if hook.may_stop else Severity.WARNING)
+        return
     is_path = _is_path(match)
     if isinstance(match.pattern, Shorthand):
         searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
@@ -317,6 +329,12 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
     elif isinstance(match.pattern, Pattern) and (is_name or is_path) and _LOOKS_LIKE_GLOB.fullmatch(text):
         what = f"{hook.id} takes {_quote(text)} for a regular expression, in which * repeats the character before it."
         yield hook_problem("glob-or-regex", hook, what, f"Write {text.replace('*', '.*')} if * should match any text.")
+
+
+def _is_glob_of_command(match: Matches) -> bool:
+    return (
+        isinstance(match.pattern, Shorthand) and match.pattern.word == "glob" and _field_of(match.subject) == "command"
+    )
 
 
 def _keep_after_tool(found: re.Match[str]) -> str:
@@ -346,7 +364,10 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
     if _is_impossible_name(match.pattern) and not _is_reported(text, is_glob):
         what = f"{hook.id} can never match: no tool has a name like {_quote(text)}."
         severity = Severity.ERROR if hook.may_stop else Severity.WARNING
-        yield hook_problem("never-matches", hook, what, "Write the tool's name; * stands for any text.", severity)
+        hint = "Write the tool's name; * stands for any text."
+        if not is_glob and _CALL_RULE.fullmatch(text):
+            hint = hook.origin.wording.input_rule.format(text.partition("(")[0].lstrip("^"), text)
+        yield hook_problem("never-matches", hook, what, hint, severity)
         return
     for name in _plain_names(match.pattern):
         meant = _meant_tool(name, is_glob, vocabulary)
@@ -368,9 +389,22 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
 
 
 def _is_impossible_name(pattern: TextPattern) -> bool:
-    if isinstance(pattern, Shorthand):
-        return pattern.word in _NAME_WORDS and bool(_NOT_IN_NAMES.search(pattern.text))
-    return isinstance(pattern, Pattern) and bool(_NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", pattern.source)))
+    return isinstance(pattern, Pattern | Shorthand) and not _may_be_name(pattern.source, _word_of(pattern))
+
+
+def _word_of(pattern: TextPattern) -> str:
+    return pattern.word if isinstance(pattern, Shorthand) else ""
+
+
+def _may_be_name(source: str, word: str) -> bool:
+    """Whether a tool may have such a name. `word` is how the pattern is written; a regular expression without one."""
+    if word == "exactly":
+        return _NOT_IN_EXACT_NAMES.search(source) is None
+    if word:
+        return word not in _NAME_WORDS or (_NOT_IN_NAMES.search(source) is None and source.strip("/") == source)
+    if _CALL_RULE.fullmatch(source) or _SPACED_ALTERNATIVES.search(source):
+        return False
+    return _NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", source)) is None
 
 
 def _is_reported(text: str, is_glob: bool) -> bool:
@@ -404,16 +438,12 @@ def _all_name_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _is_clean_name(source: str, is_glob: bool, vocabulary_name: str) -> bool:
-    if _SUSPICIOUS.search(source) is not None:
-        return False
-    if (
-        _NOT_IN_NAMES.search(source) if is_glob else _NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", source))
-    ) is not None:
+def _is_clean_name(source: str, word: str, vocabulary_name: str) -> bool:
+    if _SUSPICIOUS.search(source) is not None or not _may_be_name(source, word):
         return False
     vocabulary = VOCABULARIES.get(vocabulary_name, NATIVE)
     found = _PLAIN_NAMES.fullmatch(source.replace(" ", ""))
-    return found is None or all(_meant_tool(name, is_glob, vocabulary) is None for name in found[1].split("|"))
+    return found is None or all(_meant_tool(name, bool(word), vocabulary) is None for name in found[1].split("|"))
 
 
 @lru_cache(maxsize=4096)
@@ -423,10 +453,20 @@ def _misspelled_tool(name: str, vocabulary: Vocabulary) -> str | None:
     if name in known or len(name) < 3 or name.startswith("mcp"):
         return None
     if is_known_name(name):  # of another agent, where only the case may be a typo
+        if vocabulary == NATIVE:
+            return None
         alike = (each for each in sorted(known) if each.lower() == name.lower())
-        return None if vocabulary == NATIVE else next(alike, None)
+        return next(alike, None) or _own_name(name, vocabulary)
     candidates = _names_of_length(vocabulary, len(fold_word(name)))
     return next((each for each in candidates if is_typo(name, each)), None)
+
+
+def _own_name(name: str, vocabulary: Vocabulary) -> str | None:
+    """What this dialect calls a tool that has such a name in the files of another dialect only: `shell.run`."""
+    files = ("ai_agents", "digitorn")
+    if any(name in _known_names(each) for each in VOCABULARIES.values() if each.name not in files):
+        return None
+    return next(iter(vocabulary.names.get(kind_of_name(name), ())), None)
 
 
 @lru_cache(maxsize=32)
@@ -494,6 +534,8 @@ def _is_clean_field(field: str) -> bool:
 def _misspelled_field(field: str) -> str | None:
     """The field that was probably meant, if no tool of any kind has this one."""
     known = [name for kind in FIELD_NAMES for name in FIELD_NAMES[kind]]
+    if (written := _FIELD_PATH.fullmatch(field)) is not None and written[1] in known:
+        return written[1]
     if len(field.strip()) < 3 or field in _MINOR_FIELDS or any(field in _fields(kind) for kind in FIELD_NAMES):
         return None
     return next((each for each in known if is_typo(field.strip("\ufeff\u200b"), each)), None)

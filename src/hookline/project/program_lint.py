@@ -23,6 +23,7 @@ from hookline.shell.scanner import SimpleCommand, scan
 from hookline.shell.word_scanner import Word
 
 _SHORTEST: Final = timedelta(milliseconds=100)
+_SHORTEST_SECONDS: Final = timedelta(milliseconds=50)
 """Hardly any program answers sooner."""
 _LONGEST: Final = timedelta(hours=1)
 _BUILTINS: Final = frozenset(
@@ -91,6 +92,8 @@ def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
         hint = f"Write {number * 1000:g} for {number:g} s."
     elif words.unit == "s" and timeout > _LONGEST and timeout.total_seconds() % 1000 == 0:
         hint = f"Write {timeout.total_seconds() / 1000:g} for {timeout.total_seconds() / 1000:g} s."
+    elif words.unit == "s" and timeout < _SHORTEST_SECONDS:
+        hint = "No program starts and answers in so short a time."
     else:
         return
     unit = "milliseconds" if words.unit == "ms" else "seconds"

@@ -25,7 +25,7 @@ def _case_configs() -> Iterator[Any]:
                 yield found.value
 
 
-BAD_ONLY_IN_MEANING = {"duplicate-id", "bad-template", "bad-params"}
+BAD_ONLY_IN_MEANING = {"duplicate-id", "bad-template", "bad-params", "not-read"}
 """Errors that a schema cannot see."""
 
 

@@ -56,7 +56,7 @@ LEAVES = st.one_of(
     typed_mapping("turn_count", {"every": st.integers(1, 5)}),
     typed_mapping("tool_calls", optional={"threshold": st.integers(0, 5)}),
     typed_mapping("message_count", optional={"threshold": st.integers(0, 5)}),
-    typed_mapping("tool_name", {"match": st.one_of(NAMES, st.lists(NAMES, max_size=2))}),
+    typed_mapping("tool_name", {"match": st.one_of(NAMES, st.lists(NAMES, min_size=1, max_size=2))}),
     typed_mapping("tool_failed"),
     typed_mapping("content_contains", {"keyword": st.sampled_from(["deploy", "{{x}}"])}),
     typed_mapping("error_type", {"match": st.sampled_from(["rate_limit*", "auth|billing", "timeout"])}),

@@ -193,17 +193,13 @@ def _parse_group_matcher(entry: EventEntry) -> Condition | None:
         if text not in ("", "*"):
             warn_ignored_matcher(place, entry.event_name)
         return ALWAYS
-    tool = tool_of_rule(text)
-    hint = "Write names as Edit|Write, a regular expression, or *."
-    if tool is not None:
-        hint = f'A matcher is only compared with names. Write "matcher": "{tool}" and, beside command, "if": "{text}".'
     try:
-        condition = parse_matcher(text, entry.event_name)
-        if tool is not None:
-            what = f"{place.location}: {text} is a permission rule, so it matches no tool."
-            place.add_problem("never-applies", what, hint, severity=Severity.WARNING)
-        return condition
+        return parse_matcher(text, entry.event_name)
     except BadPattern as bad:
+        tool = tool_of_rule(text)
+        hint = (
+            WORDING.input_rule.format(tool, text) if tool else "Write names as Edit|Write, a regular expression, or *."
+        )
         place.add_problem("bad-pattern", f"{place.location}: {bad.why}.", hint)
         return None
 

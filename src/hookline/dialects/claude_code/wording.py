@@ -47,4 +47,5 @@ WORDING: Final = Wording(
     wait="Remove `async` if its answer should count.",
     on_error="onFailure",
     variables_key="allowedEnvVars",
+    input_rule='This is only compared with names. Write "matcher": "{0}" and, beside command, "if": "{1}".',
 )

@@ -147,6 +147,9 @@ def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionPars
         texts = None if match is None else match.texts()
         if match is None or texts is None:
             return None
+        if not texts:
+            match.add_problem("empty", f"{match.location}: there is no name, so this never matches.")
+            return None
         names = [name.strip() for text in texts for name in text.split("|") if name.strip()]
         if not names:
             return NEVER_HOLDS

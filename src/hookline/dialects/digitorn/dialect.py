@@ -20,6 +20,8 @@ from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Limit, Origin, Scope
 
+_MAX_NESTING: Final = 8
+
 NAME: Final = "digitorn"
 EVENTS: Final = events_by_name(NAME)
 HOOK_KEYS: Final = ("id", "on", "condition", "action", "cooldown", "max_fires", "priority", "enabled", "tags")
@@ -134,11 +136,19 @@ def _report_misplaced_hooks(at: Node) -> None:
         if "hooks" in key or _looks_like_hooks(place.value):
             what = f"{format_value(key)} is not read here."
             place.add_problem("not-read", what, "Write runtime: and hooks: below it.", at_key=True)
-        elif isinstance(place.value, dict):
-            for inner, block in place.entries():
-                if _looks_like_hooks(block.value):
-                    what = f"{format_value(f'{key}.{inner}')} is not read."
-                    block.add_problem("not-read", what, "Hooks are read from runtime.hooks.", at_key=True)
+        else:
+            _report_nested_hooks(place, key)
+
+
+def _report_nested_hooks(at: Node, path: str) -> None:
+    if not isinstance(at.value, dict) or path.count(".") > _MAX_NESTING:
+        return
+    for key, place in at.entries():
+        if _looks_like_hooks(place.value):
+            what = f"{format_value(f'{path}.{key}')} is not read."
+            place.add_problem("not-read", what, "Hooks are read from runtime.hooks.", at_key=True)
+        else:
+            _report_nested_hooks(place, f"{path}.{key}")
 
 
 def _looks_like_hooks(value: Any) -> bool:

@@ -106,7 +106,7 @@ def _typed_union(forms: dict[str, Schema], others: Any) -> Schema:
 def _condition_schemas() -> dict[str, Schema]:
     inner: Schema = {"$ref": "#/$defs/inner"}
     several: Schema = {"properties": {"conditions": {"type": "array", "items": inner}}, "required": ["conditions"]}
-    names: Schema = {"properties": {"match": _TEXTS}, "required": ["match"]}
+    names: Schema = {"properties": {"match": {**_TEXTS, "minItems": 1}}, "required": ["match"]}
     forms: dict[str, Schema] = {
         "always": {"properties": {}},
         "never": {"properties": {}},

@@ -24,6 +24,7 @@ def _action_word(action: Action) -> str | None:
 
 WORDING: Final = Wording(
     dialect=NAME,
+    input_rule='This is only compared with names. Write "matcher": "^{0}$", and inputMatchers for its input.',
     facts={
         "tool.input": "input",
         "tool.name": "toolName",

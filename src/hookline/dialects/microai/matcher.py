@@ -34,6 +34,8 @@ MAIN_PARAMETERS: Final = {
 MATCHER_PATTERN: Final = r"^(?:[^()]*|[^()]+\([\s\S]+\))$"
 _PATH_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _TOOL_WITH_PATTERN: Final = lazy_pattern(r"([^()]+)\((.+)\)", re.DOTALL)
+_SEVERAL: Final = lazy_pattern(r"\)\s*[,|]\s*\w+\(")
+_REGEX_OF_COMMAND: Final = lazy_pattern(r"\^(.+)|/([^/ ]+)/|(.*\w):(?:\.\*|\*\*)", re.DOTALL)
 _NOT_IN_NAMES: Final = lazy_pattern(r"[|*?^$\[\]{}\\,\s]")
 
 
@@ -68,7 +70,13 @@ def parse_matcher(text: str) -> Matcher:
         why = f"{name} contacts no host, so domain: never matches."
         return Matcher(Never(why), why, "Write WebFetch(domain:…).")
     tool = _parse_tool_name(name)
-    return Matcher(all_of([tool.condition, parse_value_pattern(inner, kind)]), tool.warning, tool.hint)
+    condition = all_of([tool.condition, parse_value_pattern(inner, kind)])
+    if _SEVERAL.search(inner):
+        return Matcher(condition, "this is one pattern, and no value is like it.", "Write one entry for each matcher.")
+    if kind is ToolKind.SHELL and (words := _REGEX_OF_COMMAND.fullmatch(inner)) is not None:
+        why = "patterns are not regular expressions, and no command is like this one."
+        return Matcher(condition, why, f"Write {name}({(words[1] or words[2] or words[3]).rstrip('$')}:*).")
+    return Matcher(condition, tool.warning, tool.hint)
 
 
 def _parse_tool_name(name: str) -> Matcher:
