@@ -11,11 +11,13 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.random_books import DIALECTS, Chance, ProgramHost, load_hooks
+from engine.random_large_books import LargeChance, make_project
 from engine.reference import ReferenceRound
 from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
@@ -91,6 +93,29 @@ def test_the_engine_decides_as_the_reference(part: int) -> None:
     async def run() -> None:
         for number in range(DECISIONS // PARTS // EVENTS_PER_BOOK + 1):
             await compare_with_reference(FIRST_SEED + number * PARTS + part)
+
+    asyncio.run(run())
+
+
+async def compare_large_book(seed: int, root: Path) -> None:
+    chance = LargeChance(seed, root)
+    layers = chance.layers()
+    book = Book([Layer(str(n), hooks) for n, hooks in enumerate(layers)])
+    for _ in range(EVENTS_PER_BOOK):
+        event = chance.event()
+        expected = await ReferenceRound(layers, Event(event.name, event.facts), ProgramHost()).decide()
+        decision = await book.decide(event, ProgramHost())
+        assert described(decision) == described(expected), f"seed {seed}"
+        assert [id for _, id, _ in asked(decision)] == [id for id, _ in expected.asked], f"seed {seed}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_large_book_decides_as_the_reference(part: int, tmp_path: Path) -> None:
+    make_project(tmp_path)
+
+    async def run() -> None:
+        for number in range(DECISIONS // PARTS // EVENTS_PER_BOOK + 1):
+            await compare_large_book(FIRST_SEED + number * PARTS + part, tmp_path)
 
     asyncio.run(run())
 
