@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from hookline.hooks.outcome import ALLOW, SILENT, ActionError, Compact, FailureKind, Note, Outcome, Verdict, is_outcome
+from hookline.hooks.outcome import (
+    ALLOW,
+    SILENT,
+    ActionError,
+    AskTerms,
+    Compact,
+    FailureKind,
+    Note,
+    Outcome,
+    Verdict,
+    is_outcome,
+    merge_terms,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +59,14 @@ def test_a_complete_outcome_is_valid(answer: Outcome) -> None:
 )
 def test_an_outcome_with_a_wrong_part_is_not_valid(answer: Any) -> None:
     assert not is_outcome(answer)
+
+
+def test_the_strictest_terms_of_several_asks_count() -> None:
+    lenient, quick = AskTerms(Verdict.ALLOW, timedelta(minutes=2)), AskTerms(Verdict.DENY, timedelta(minutes=1))
+    assert merge_terms([lenient]) == lenient
+    assert merge_terms([lenient, quick]) == quick
+    assert merge_terms([lenient, None]) == AskTerms(Verdict.DENY, timedelta(minutes=2))
+    assert merge_terms([]) == AskTerms()
 
 
 def test_the_stronger_verdict_is_the_greater_one() -> None:

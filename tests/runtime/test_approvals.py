@@ -271,3 +271,29 @@ def test_leaving_while_a_person_is_asked_runs_nothing(tmp_path: Path) -> None:
 
     run_async(work)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(("default", "made"), [("allow", True), ("deny", False)])
+def test_the_default_of_an_ask_counts_after_its_time(tmp_path: Path, default: str, made: bool) -> None:
+    then = f"{{ask: {{question: 'Really?', default: {default}, within: 50ms}}}}"
+    hooks = f"hooks: [{{id: careful, on: tool.before, when: {{tool: bash}}, then: {then}}}]"
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, hooks, TOUCH) as (runtime, _):
+            seen = await send_prompt(await runtime.start(), "go")
+            assert [each.ran for each in seen.of_type(ToolCallFinished)] == [made]
+
+    run_async(work)
+    assert (tmp_path / "made").exists() is made
+
+
+def test_with_two_asks_the_stricter_default_counts(tmp_path: Path) -> None:
+    lenient = "{ask: {question: 'Really?', default: allow, within: 50ms}}"
+    hooks = f"hooks: [{{on: tool.before, then: {lenient}}}, {{on: tool.before, then: {{ask: 'Sure?'}}}}]"
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, hooks, TOUCH) as (runtime, _):
+            seen = await send_prompt(await runtime.start(), "go")
+            assert [each.ran for each in seen.of_type(ToolCallFinished)] == [False]
+
+    run_async(work)

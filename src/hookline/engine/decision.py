@@ -9,7 +9,7 @@ from hookline.hooks.attempt import CombinedOutcome
 from hookline.hooks.event import REMOVED, Event, path_text
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook, Origin
-from hookline.hooks.outcome import Failure, HostRequest, Note, Outcome, Verdict
+from hookline.hooks.outcome import AskTerms, Failure, HostRequest, Note, Outcome, Verdict, merge_terms
 from hookline.hooks.protocols import May
 from hookline.lazy_dataclasses import dataclass
 
@@ -90,6 +90,12 @@ class Decision:
     @property
     def denied(self) -> bool:
         return self.verdict is Verdict.DENY
+
+    @property
+    def ask_terms(self) -> AskTerms:
+        """What it counts as if nobody answers an ask in time."""
+        outcomes = (entry.outcome for entry in self.trace if not entry.skip_reason)
+        return merge_terms([each.terms for each in outcomes if each is not None and each.verdict is Verdict.ASK])
 
     @property
     def origin(self) -> Origin | None:

@@ -20,6 +20,7 @@ from hookline.hooks.masking import mask
 from hookline.hooks.outcome import (
     SILENT,
     ActionError,
+    AskTerms,
     Audience,
     Failure,
     FailureKind,
@@ -28,6 +29,7 @@ from hookline.hooks.outcome import (
     Outcome,
     Verdict,
     is_outcome,
+    merge_terms,
 )
 from hookline.hooks.protocols import Action, May, may_of
 from hookline.hooks.wording import NATIVE_WORDING, Wording
@@ -310,8 +312,11 @@ class CombinedOutcome:
     notes: tuple[Note, ...] = ()
     requests: tuple[HostRequest, ...] = ()
     changes: Changes = ()
+    terms: AskTerms | None = None
 
     def add(self, outcome: Outcome, by: str | None) -> None:
+        if outcome.verdict is Verdict.ASK:
+            self.terms = merge_terms((self.terms, outcome.terms)) if self.verdict is Verdict.ASK else outcome.terms
         if outcome.verdict > self.verdict or (outcome.halt and not self.halt):
             if outcome.verdict > self.verdict:
                 self.verdict = outcome.verdict
@@ -330,7 +335,8 @@ class CombinedOutcome:
 
     def outcome(self, applied: bool = True) -> Outcome:
         requests, halt, final = self.requests, self.halt, self.final
-        return Outcome(self.verdict, self.reason, self.changes, self.notes, requests, halt, final, applied)
+        terms = self.terms if self.verdict is Verdict.ASK else None
+        return Outcome(self.verdict, self.reason, self.changes, self.notes, requests, halt, final, applied, terms)
 
 
 def combine_outcomes(outcomes: Iterable[Outcome]) -> Outcome:

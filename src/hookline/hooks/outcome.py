@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from enum import IntEnum, StrEnum
 from typing import Any, Final
 
@@ -64,6 +65,21 @@ HostRequest = Compact
 
 
 @dataclass(frozen=True, slots=True)
+class AskTerms:
+    """What an ask counts as if nobody answers it in time, where the host can wait."""
+
+    default: Verdict = Verdict.DENY  # or ALLOW
+    within: timedelta | None = None  # None: as long as the host waits
+
+
+def merge_terms(terms: Sequence[AskTerms | None]) -> AskTerms:
+    """The strictest of several asks: all must default to allow, and the shortest time counts."""
+    allows = bool(terms) and all(each is not None and each.default is Verdict.ALLOW for each in terms)
+    times = [each.within for each in terms if each is not None and each.within is not None]
+    return AskTerms(Verdict.ALLOW if allows else Verdict.DENY, min(times, default=None))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     verdict: Verdict = Verdict.SILENT
     reason: str = ""
@@ -73,6 +89,7 @@ class Outcome:
     halt: bool = False  # stop the agent
     final: bool = False  # no later hook of the same group runs
     applied: bool = True  # False: it had nothing to do, so the fire is not counted
+    terms: AskTerms | None = None  # of an ask
 
 
 def is_outcome(answer: object) -> bool:

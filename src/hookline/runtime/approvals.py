@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.attempt import pause_timeouts
-from hookline.hooks.outcome import Verdict
+from hookline.hooks.outcome import AskTerms, Verdict
 from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import replace
 from hookline.runtime.gate import ToolCall, fingerprint
@@ -64,7 +64,7 @@ async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision)
     asked = await thread.session.decide(thread, "approval.request", facts)
     await inject_notes(thread, asked)
     thread.defer_requests(asked)
-    return await _settle_request(thread, row, asked)
+    return await _settle_request(thread, row, asked, decision.ask_terms)
 
 
 async def _withdraw_request(thread: StoredThread, row: ApprovalRow) -> None:
@@ -85,7 +85,8 @@ async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision
     for row in await session.store.approvals(thread.id, call.id):
         if row.input_hash != hash or row.id in used:
             continue
-        return row if row.answered is not None or row.expires > now else await _expire_request(session, row)
+        is_open = row.answered is not None or row.expires > now
+        return row if is_open else await _expire_request(session, row, decision.ask_terms)
     row = ApprovalRow(
         id=f"approval_{uuid.uuid4().hex[:12]}",
         session=session.id,
@@ -97,13 +98,13 @@ async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision
         reason=decision.full_reason,
         hook=decision.by or "",
         created=now,
-        expires=now + session.runtime.patience.total_seconds(),
+        expires=now + (decision.ask_terms.within or session.runtime.patience).total_seconds(),
     )
     await session.store.add_approval(row)
     return row
 
 
-async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decision) -> ApprovalRow:
+async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decision, terms: AskTerms) -> ApprovalRow:
     session = thread.session
     if asked.halt or asked.denied:
         await _store_answer(session, row, False, f"hook {asked.by}")
@@ -114,11 +115,11 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
     if session.runtime.unattended:
         return await _store_answer(session, row, False, NOBODY_HERE)
     await notify_of_approval(thread, row.tool)
-    return await _wait_for_person(session, row)
+    return await _wait_for_person(session, row, terms)
 
 
-async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
-    """The first answer, given here or through the store. At the deadline the request is denied."""
+async def _wait_for_person(session: AgentSession, row: ApprovalRow, terms: AskTerms) -> ApprovalRow:
+    """The first answer, given here or through the store. At the deadline the default of the ask counts."""
     ask = session.runtime.ask
     question = Question(row.reason, row.tool, row.input, row.hook or None)
     asking = None if ask is None else asyncio.ensure_future(_ask_person(ask, question, session, row))
@@ -129,7 +130,7 @@ async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalR
                 if found.answered is not None:
                     return found
                 if session.clock.wall() >= row.expires:
-                    return await _expire_request(session, found)
+                    return await _expire_request(session, found, terms)
                 if asking is not None and asking.done() and not asking.cancelled():
                     asking.result()  # raises at once if asking failed
                 await session.runtime.sleep(_POLL_SECONDS)
@@ -139,9 +140,10 @@ async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalR
             await asyncio.gather(asking, return_exceptions=True)
 
 
-async def _expire_request(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
-    """Denies a request whose deadline has passed."""
-    await session.store.answer_approval(row.id, False, NOBODY_ANSWERED, math.nextafter(row.expires, 0))
+async def _expire_request(session: AgentSession, row: ApprovalRow, terms: AskTerms) -> ApprovalRow:
+    """Answers a request whose deadline has passed with its default."""
+    yes = terms.default is Verdict.ALLOW
+    await session.store.answer_approval(row.id, yes, NOBODY_ANSWERED, math.nextafter(row.expires, 0))
     return await session.store.approval(row.id) or replace(row, answered=False)
 
 

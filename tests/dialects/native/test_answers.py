@@ -19,6 +19,8 @@ from hookline.hooks.outcome import Audience, Compact, Note, NotePlace, Outcome, 
     [
         {"deny": True},
         {"ask": "Sure?"},
+        {"ask": {"question": "Sure?", "default": "allow", "within": "2m"}},
+        {"ask": {"question": "{{tool.name}}?", "default": "deny"}},
         {"allow": "fine"},
         {"halt": "{{tool.name}} is enough"},
         {"deny": "{{open_braces}}x}}"},

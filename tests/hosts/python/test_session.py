@@ -102,6 +102,21 @@ async def test_without_somebody_to_ask_it_is_a_deny(config: Path) -> None:
         assert session.guard(shell, name="bash")("git push") == "ran git push 1"
 
 
+@pytest.mark.parametrize("default", ["allow", "deny"])
+def test_without_an_answer_in_time_the_default_counts(tmp_path: Path, default: str) -> None:
+    path = tmp_path / "hookline.yaml"
+    then = f"{{ask: {{question: 'Push?', default: {default}, within: 20ms}}}}"
+    path.write_text(f"hooks: [{{on: tool.before, then: {then}}}]")
+
+    async def never(question: Question) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    with begun(path, ask=never) as session:
+        answer = session.guard(shell, name="bash", on_deny="return")("git push")
+    assert (answer == "ran git push 1") is (default == "allow")
+
+
 def test_hooks_may_call_the_tools_and_are_judged_too(tmp_path: Path) -> None:
     path = tmp_path / "hookline.yaml"
     path.write_text("""

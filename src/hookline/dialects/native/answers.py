@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hookline.config.node import Node
+from hookline.config.scalars import format_duration
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
     TEXT,
@@ -14,6 +15,7 @@ from hookline.dialects.native.keys import (
     Schema,
     choice_key,
     compile_template,
+    duration_key,
     key_table,
     mapping_schema,
     read_mapping,
@@ -25,7 +27,7 @@ from hookline.dialects.native.keys import (
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.notify import LEVELS, Log, Notify
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, AskTerms, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import OPEN_BRACES, Template, escape_braces
 from hookline.lazy_dataclasses import replace
@@ -61,6 +63,48 @@ def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:
     return write
 
 
+def _parse_ask(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    parse = _parse_answer(Outcome(Verdict.ASK))
+    if not isinstance(value.value, dict):
+        return parse(value, info, options)
+    values = read_mapping(value, _ASK_KEYS, "ask", info, hint="Write ask: {question: …, default: deny, within: 2m}.")
+    question = value.get("question")
+    if values is None or question is None:
+        return None
+    terms = AskTerms(_DEFAULTS[values.get("default", "deny")], values.get("within"))
+    return _parse_answer(Outcome(Verdict.ASK, terms=terms))(question, info, options)
+
+
+def _write_ask(action: Action, info: HookInfo) -> Any:
+    bare: Action = action
+    terms: AskTerms | None = None
+    if isinstance(action, FixedAnswer):
+        terms, bare = action.constant.terms, FixedAnswer(replace(action.constant, terms=None))
+    elif isinstance(action, TemplateAnswer):
+        terms, bare = action.outcome.terms, replace(action, outcome=replace(action.outcome, terms=None))
+    question = _write_verdict(Verdict.ASK)(bare, info)
+    return question if terms is None or question is NOT_WRITTEN else write_mapping(_ASK_KEYS, terms, question)
+
+
+_DEFAULTS: Final = {"deny": Verdict.DENY, "allow": Verdict.ALLOW}
+_ASK_KEYS: Final = key_table(
+    template_key("question", required=True, help="the question", write=lambda terms, question: question),
+    choice_key(
+        "default",
+        _DEFAULTS,
+        default="`deny`",
+        help="what counts if nobody answers in time: `deny` or `allow`",
+        write=lambda terms, _: terms.default.word,
+    ),
+    duration_key(
+        "within",
+        default="as long as the host waits",
+        help="how long to wait for an answer",
+        write=lambda terms, _: NOT_WRITTEN if terms.within is None else format_duration(terms.within),
+    ),
+)
+
+
 def _write_halt(action: Action, info: HookInfo) -> Any:
     match action:
         case FixedAnswer(outcome) if outcome == Outcome(reason=outcome.reason, halt=True):
@@ -89,10 +133,13 @@ _VERDICT_KEYS: Final = (
         help="block it; the text is the reason",
         example="{deny: Not on a Friday.}",
     ),
-    _answer_key(
+    ActionKey(
         "ask",
-        Outcome(Verdict.ASK),
-        May.ASK,
+        read=_parse_ask,
+        write=_write_ask,
+        schema={"anyOf": [*_REASON["anyOf"], mapping_schema(_ASK_KEYS)]},
+        mapping=_ASK_KEYS,
+        intended=lambda at, info: May.ASK,
         help="let a person decide; the text is the reason",
         example="{ask: This pushes to production.}",
     ),
@@ -147,7 +194,7 @@ def split_answer(action: FixedAnswer | TemplateAnswer) -> tuple[Action, ...]:
     if isinstance(action, TemplateAnswer):
         parts += [TemplateAnswer(SILENT, notes=(note,)) for note in action.notes]
     parts += [FixedAnswer(Outcome(requests=(request,))) for request in outcome.requests]
-    own = Outcome(outcome.verdict, outcome.reason, halt=outcome.halt)
+    own = Outcome(outcome.verdict, outcome.reason, halt=outcome.halt, terms=outcome.terms)
     if own != SILENT or reason is not None:
         parts.append(FixedAnswer(own) if reason is None else TemplateAnswer(own, reason))
     return tuple(parts)

@@ -23,7 +23,7 @@ from hookline.errors import Denied, Halted, HooklineError, UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, canonical_event
 from hookline.hooks.host import ToolResult
-from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
@@ -118,17 +118,25 @@ class Session:
         if asked.verdict is Verdict.ALLOW:
             return
         question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
-        approved = await self._ask_person(question)
+        approved = await self._ask_person(question, decision.ask_terms)
         self._recorder.write_answer(self.book, decision.event, approved)
         if not approved:
             raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by, decision.source)
 
-    async def _ask_person(self, question: Question) -> bool:
-        """Anything but True is a no."""
+    async def _ask_person(self, question: Question, terms: AskTerms) -> bool:
+        """Anything but True is a no. Without an answer in time, the default of the ask counts."""
         if self._ask is None:
             return False
         answer = self._ask(question)
-        return (await answer if inspect.isawaitable(answer) else answer) is True
+        if not inspect.isawaitable(answer):
+            return answer is True
+        try:
+            async with asyncio.timeout(None if terms.within is None else terms.within.total_seconds()) as limit:
+                return await answer is True
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return terms.default is Verdict.ALLOW
 
     def take_notes(self, audience: str = "agent") -> str:
         """Returns and clears the notes for the agent (or the user)."""
