@@ -15,6 +15,7 @@ GROUPS: Final = {
     "tools": ("tool", "approval", "notification"),
     "sub-agents": ("subagent",),
     "stop": ("stop",),
+    "decisions": ("decision",),
 }
 """Group of events → the first words of the names of its events."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.host import ToolResult
 from hookline.project import load_for_directory, load_text
@@ -172,3 +173,35 @@ def test_how_long_records_are_kept_is_for_the_users_own_file_to_say(tmp_path: Pa
     assert load_for_directory(tmp_path, tmp_path).record.keep == timedelta(hours=1)
     own.write_text(HOOKS)
     assert load_for_directory(tmp_path, tmp_path).record.keep == timedelta(days=30)
+
+
+def test_a_hook_on_decision_made_is_told_each_verdict_and_never_awaited(tmp_path: Path, recorder: Recorder) -> None:
+    told = tmp_path / "audit.jsonl"
+    text = f"""
+    hooks:
+      - {{id: no-rm, on: tool.before, when: {{runs: rm}}, then: {{deny: no}}}}
+      - {{id: audit, on: decision.made, then: {{run: 'cat >> {told}'}}}}
+      - {{id: denies, on: decision.made, when: {{fact: {{decision.verdict: {{exactly: deny}}}}}}, then: {{run: 'echo denied > {tmp_path}/denied'}}}}
+    """
+    book = load_text(text, "hookline.yaml")
+    assert book.problems == ()
+
+    async def decide() -> None:
+        for command in ("ls", "rm x"):
+            await recorder.decide(book, event(command))
+        await recorder.decide(book, Event("turn.start", {}))  # nobody speaks about it
+        await book.host.drain(timedelta(seconds=30))
+
+    asyncio.run(decide())
+    lines = [json.loads(line) for line in told.read_text().splitlines()]
+    made = sorted(
+        (line["decision"]["verdict"], line["decision"]["hook"], line["tool"]["input"]["command"]) for line in lines
+    )
+    assert made == [("deny", "no-rm", "rm x"), ("silent", "", "ls")]
+    assert (tmp_path / "denied").exists()
+
+
+def test_a_hook_on_decision_made_needs_an_event_loop(recorder: Recorder) -> None:
+    book = load_text("hooks: [{id: audit, on: decision.made, then: {log: '{{decision.verdict}}'}}]", "hookline.yaml")
+    with pytest.raises(MustWait):
+        recorder.decide_now(book, event())

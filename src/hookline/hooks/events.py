@@ -296,10 +296,16 @@ _EVENT_KINDS: Final = (
         ("session.reason",),
         names={"microai": ("SessionEnd",), "digitorn": ("session_end",), "claude_code": ("SessionEnd",)},
     ),
+    EventKind(
+        "decision.made",
+        "hooks have decided about a tool, a prompt, or an event on which one of them spoke",
+        ("decision.event", "decision.verdict", "decision.reason", "decision.hook", *_RESULT_FACTS, "prompt"),
+    ),
 )
 
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
+BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them
 
 
 def events_by_name(dialect: str) -> dict[str, str]:

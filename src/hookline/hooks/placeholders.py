@@ -154,7 +154,7 @@ _SHORT_PATHS: Final[dict[str, FactPath]] = {
 _ROOTS: Final = {
     "host", "session", "agent", "thread", "user", "execution", "cwd", "workspace", "time", "tool", "prompt", "stop",
     "turn", "context", "messages", "message", "metadata", "system", "request", "error", "approval", "subagent", "notification",
-    "trigger",
+    "trigger", "decision",
 }  # fmt: skip
 FACT_ROOTS: Final = frozenset((*_SHORT_PATHS, *_ROOTS))
 """The first words of fact names."""

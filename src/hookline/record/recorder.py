@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
+from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import NO_HOST, Host, ToolResult
@@ -24,6 +25,7 @@ from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, may_have
 from hookline.record.segment import RecordDirectory, record_directory
 from hookline.record.writer import RecordWriter, encode_record
 
+DECISION_MADE: Final = "decision.made"
 _MAX_LINE: Final = 1 << 16
 _KEEP_AGAIN_SECONDS: Final = 5.0
 EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
@@ -45,10 +47,14 @@ class Recorder:
         begun = time.perf_counter()
         decision = await book.decide(event, host, explain)
         self.write_decision(book, event, decision, time.perf_counter() - begun)
+        if book.hears(DECISION_MADE) and (is_recorded(event.name) or hook_spoke(decision)):
+            await book.decide(_decision_made(event, decision), host)
         return decision
 
     def decide_now(self, book: Book, event: Event, host: Host = NO_HOST) -> Decision:
         """Raises MustWait, like the book's method; nothing is recorded then."""
+        if book.hears(DECISION_MADE):
+            raise MustWait("hooks on decision.made run in the background; use `await recorder.decide(…)`")
         begun = time.perf_counter()
         decision = book.decide_now(event, host)
         self.write_decision(book, event, decision, time.perf_counter() - begun)
@@ -126,6 +132,17 @@ class RecordedBook:
 
     async def decide(self, event: Event, host: Host = NO_HOST) -> Decision:
         return await self.recorder.decide(self.book, event, host)
+
+
+def _decision_made(asked: Event, decision: Decision) -> Event:
+    """The event with the facts that were asked about, for hooks that tell others what was decided."""
+    made = {
+        "event": asked.name,
+        "verdict": decision.verdict.name.lower(),
+        "reason": decision.reason,
+        "hook": decision.by or "",
+    }
+    return Event(DECISION_MADE, {**asked.facts, "decision": made})
 
 
 _recorders: Final[dict[Path, Recorder]] = {}

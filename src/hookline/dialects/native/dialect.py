@@ -67,7 +67,7 @@ from hookline.dialects.native.on_error import (
 from hookline.dialects.native.record import RECORD_SCHEMA, parse_record_settings
 from hookline.formatting import closest_match
 from hookline.hooks.actions.failing import InvalidAction
-from hookline.hooks.events import EVENTS, all_event_names, canonical_event
+from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, May
@@ -267,7 +267,7 @@ def _build_hook(
         on_error=withhold_result(written or _default_on_error(at, then, event), event, id),
         order=values.get("order", 0),
         group=values.get("group", NAME),
-        wait=not values.get("background", False),
+        wait=not values.get("background", False) and event not in BACKGROUND_EVENTS,
         enabled=values.get("enabled", True),
         tags=values.get("tags", ()),
         scope=values.get("scope", GLOBAL_SCOPE),
@@ -496,7 +496,7 @@ HOOK_KEYS: Final = key_table(
         "background",
         default="`false`",
         help="`true`: start it and do not wait, so its answer cannot count",
-        write=lambda hook, _: NOT_WRITTEN if hook.wait else True,
+        write=lambda hook, _: NOT_WRITTEN if hook.wait or hook.event in BACKGROUND_EVENTS else True,
     ),
     flag_key(
         "enabled",
