@@ -11,8 +11,8 @@ from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import AmbiguousField
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
-from hookline.hooks.conditions.history import Remember
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
+from hookline.hooks.conditions.past_events import Remember
 from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook

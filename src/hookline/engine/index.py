@@ -15,7 +15,7 @@ from hookline.engine.decision import Conclusion, conclude
 from hookline.engine.flat_condition import Holds, flatten_condition, is_path, is_repeatable
 from hookline.engine.word_filter import WordFilter
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
-from hookline.hooks.conditions.history import HappenedBefore, find_conditions
+from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Verdict

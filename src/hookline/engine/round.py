@@ -23,7 +23,7 @@ from hookline.hooks.attempt import (
     is_weakened,
     outcome_of_failure,
 )
-from hookline.hooks.conditions.history import provide_memory
+from hookline.hooks.conditions.past_events import provide_memory
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import METADATA_PATH

@@ -13,7 +13,7 @@ from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.notify import Log, Notify
-from hookline.hooks.conditions.history import Remember
+from hookline.hooks.conditions.past_events import Remember
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action
