@@ -15,7 +15,7 @@ MODULES = {
     "pydantic-ai-slim": "pydantic_ai",
     "prompt-toolkit": "prompt_toolkit",
     "opentelemetry-sdk": "opentelemetry.sdk",
-    "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
+    "opentelemetry-exporter-otlp-proto-common": "opentelemetry.exporter.otlp.proto.common",
 }
 
 

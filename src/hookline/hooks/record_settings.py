@@ -19,10 +19,19 @@ class RecordedFacts(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Telemetry:
+    """The OpenTelemetry collector that gets each decision."""
+
+    endpoint: str = "http://localhost:4318/v1/traces"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RecordSettings:
     enabled: bool = True
     facts: RecordedFacts = RecordedFacts.MASKED
     keep: timedelta | None = None  # None: this says nothing about it
+    telemetry: Telemetry | None = None
 
 
 DEFAULT_SETTINGS: Final = RecordSettings()

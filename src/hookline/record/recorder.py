@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import NO_HOST, Host, ToolResult
-from hookline.hooks.record_settings import RecordedFacts
+from hookline.hooks.record_settings import RecordedFacts, Telemetry
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
 from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
@@ -42,6 +42,7 @@ class Recorder:
         self._keep: timedelta | None = None  # as the user's own file says, once a book has told it
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
         self._keep_again_at = 0.0  # after a failure
+        self._telemetry: Telemetry | None = None  # as the user's environment says
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -66,7 +67,10 @@ class Recorder:
 
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
         if is_recorded(asked.name) or hook_spoke(decision):
-            self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+            id = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+            telemetry = book.record.telemetry or self._telemetry
+            if telemetry is not None and book.record.enabled:
+                self._send(telemetry, book, id, lambda recordable: decision_entry(asked, decision, seconds, recordable))
 
     def write_outcome(self, book: Book, call: Event, result: ToolResult) -> None:
         """What came of a call about which no hook is asked afterwards."""
@@ -90,19 +94,39 @@ class Recorder:
     def close(self) -> None:
         self._writer.close()
 
-    def _write(self, book: Book, make_entry: EntryMaker) -> None:
+    def use_environment(self, env: Mapping[str, str]) -> None:
+        """For a host whose environment is the user's own: the standard variables of OpenTelemetry count."""
+        if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in env):
+            from hookline.record.telemetry import telemetry_of_environment  # few processes send anything
+
+            self._telemetry = telemetry_of_environment(env)
+
+    def _send(self, telemetry: Telemetry, book: Book, id: str, make_entry: EntryMaker) -> None:
+        from hookline.record.telemetry import sender_for
+
+        try:
+            masks = book.record.facts is not RecordedFacts.FULL
+            entry = make_entry(RecordableFacts(RecordedFacts.NONE, masks=masks))
+            seconds = entry["ms"] / 1000
+            sender_for(telemetry).send({**entry, "record": id, "hooks": book.files.hash}, seconds)
+        except Exception:  # as for records
+            _log.warning("a decision could not be sent", exc_info=True)
+
+    def _write(self, book: Book, make_entry: EntryMaker) -> str:
+        """The record's id; "" if there is none."""
         settings = book.record
         if settings.keep is not None:
             self._keep = settings.keep
         if not settings.enabled:
-            return
+            return ""
         try:
             hooks = self._keep_files(book.files)
             text = _encode_short(make_entry, settings.facts, hooks) or _encode_long(make_entry, settings.facts, hooks)
-            self._writer.write(text)
+            return self._writer.write(text)
         except Exception:  # a bug here must not be the reason that a decision is late or lost
             _log.warning("a decision could not be recorded", exc_info=True)
             self._writer.count_lost()
+            return ""
 
     def _keep_files(self, files: HookFiles) -> str:
         """Keeps the texts of the hooks in force, once, before a record names their hash.

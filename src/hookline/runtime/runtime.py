@@ -68,6 +68,7 @@ class Runtime:
         self.sessions: dict[str, AgentSession] = {}
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that failed to start
         self._settings = settings
+        self.recorder.use_environment(settings.env)
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
         self.hook_tools: dict[str, Tool] = {SendMessageTool.name: SendMessageTool(self)}

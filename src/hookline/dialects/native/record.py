@@ -7,11 +7,21 @@ from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.dialects.native.keys import Key, enum_schema, key_table
-from hookline.hooks.record_settings import RecordedFacts, RecordSettings
+from hookline.hooks.record_settings import RecordedFacts, RecordSettings, Telemetry
 from hookline.lazy_imports import lazy_pattern
 
 _KEEP: Final = lazy_pattern(r"([1-9][0-9]{0,3})(d|h)")
 _KEEP_HINT: Final = "Write a number of days or hours: 30d or 12h."
+_TELEMETRY_KEYS: Final = ("endpoint", "headers")
+_TELEMETRY_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "endpoint": {"type": "string", "pattern": "^https?://"},
+        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "additionalProperties": False,
+}
+_TRACES_PATH: Final = "/v1/traces"
 RECORD_KEYS: Final = key_table(
     Key(
         "facts",
@@ -24,6 +34,12 @@ RECORD_KEYS: Final = key_table(
         schema={"type": "string", "pattern": "^[1-9][0-9]{0,3}[dh]$"},
         default="`30d`",
         help="for how long, in days (`30d`) or hours (`12h`); never more than 1,000,000 records",
+    ),
+    Key(
+        "opentelemetry",
+        schema={"oneOf": [{"type": "boolean"}, _TELEMETRY_SCHEMA]},
+        default="`false`",
+        help="sends each decision to a collector: `true` for the one on this machine, or `{endpoint: URL, headers: {…}}`",
     ),
 )
 RECORD_SCHEMA: Final[dict[str, Any]] = {
@@ -50,12 +66,13 @@ def parse_record_settings(at: Node) -> RecordSettings | None:
         return None
     place.check_keys(RECORD_KEYS, "record")
     settings = RecordSettings()
-    facts, keep = place.get("facts"), place.get("keep")
+    facts, keep, telemetry = place.get("facts"), place.get("keep"), place.get("opentelemetry")
     word = None if facts is None else facts.one_of(tuple(RecordedFacts))
     return RecordSettings(
         True,
         settings.facts if word is None else RecordedFacts(word),
         None if keep is None else _read_keep(keep),
+        None if telemetry is None else _read_telemetry(telemetry),
     )
 
 
@@ -68,3 +85,27 @@ def _read_keep(at: Node) -> timedelta | None:
         return None
     number = int(found[1])
     return timedelta(days=number) if found[2] == "d" else timedelta(hours=number)
+
+
+def _read_telemetry(at: Node) -> Telemetry | None:
+    if isinstance(at.value, bool):
+        return Telemetry() if at.value else None
+    if at.mapping() is None:
+        return None
+    at.check_keys(_TELEMETRY_KEYS, "opentelemetry")
+    endpoint, headers = at.get("endpoint"), at.get("headers")
+    url = Telemetry().endpoint if endpoint is None else _read_endpoint(endpoint)
+    pairs = [(name, each.text()) for name, each in (headers.entries() if headers is not None else ())]
+    if url is None:
+        return None
+    return Telemetry(url, tuple((name, value) for name, value in pairs if value is not None))
+
+
+def _read_endpoint(at: Node) -> str | None:
+    text = at.text()
+    if text is None:
+        return None
+    if not text.startswith(("http://", "https://")):
+        at.add_problem("wrong-type", f"{text!r} is not a URL.", "Write http://localhost:4318, for example.")
+        return None
+    return text if text.endswith(_TRACES_PATH) else f"{text.rstrip('/')}{_TRACES_PATH}"

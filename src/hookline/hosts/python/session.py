@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import os
 import threading
 import time
 import uuid
@@ -80,6 +81,7 @@ class Session:
         self._ask = ask
         self._host = _SessionHost(self)
         self._recorder = recorder_of(state_directory())
+        self._recorder.use_environment(os.environ)  # of the user's own program
         self._own_loop = _LoopThread()
         self._outer: Session | None = None
 
