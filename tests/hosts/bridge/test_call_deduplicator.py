@@ -57,6 +57,8 @@ def test_what_both_entries_tell_is_decided_once() -> None:
         (USERS, replace(PROJECTS, payload=b'{"tool_use_id": "2"}')),
         (USERS, replace(PROJECTS, event="Stop")),
         (USERS, replace(PROJECTS, agent="codex")),
+        (USERS, replace(PROJECTS, cwd="/tmp")),
+        (USERS, replace(PROJECTS, environment={**PROJECTS.environment, b"CLAUDE_PROJECT_DIR": b"/tmp"})),
         (USERS, replace(PROJECTS, environment={**PROJECTS.environment, b"HOME": b"/home/other"})),
     ],
 )

@@ -27,7 +27,9 @@ _MAX_CALLS: Final = 256
 _MAX_PAYLOAD: Final = 1_000_000  # bytes; a larger payload is decided each time it comes
 
 DecideCallback = Callable[[], Awaitable[list[Decision]]]
-CallKey = tuple[Path, str, str, bytes]
+CallKey = tuple[Path, str, str, bytes, str, tuple[bytes | None, ...]]
+_PLACES: Final = tuple(f"{agent}_PROJECT_DIR".encode() for agent in ("CLAUDE", "COPILOT", "CURSOR", "GEMINI", "QWEN"))
+"""They choose the hooks. An agent that calls the launcher itself, from elsewhere, must not decide its next call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class CallDeduplicator:
 
 
 def _call_key(call: AgentCall) -> CallKey:
-    return call.user_directories.home, call.agent, call.event, hashlib.sha256(call.payload.strip()).digest()
+    payload, places = hashlib.sha256(call.payload.strip()).digest(), tuple(map(call.environment.get, _PLACES))
+    return call.user_directories.home, call.agent, call.event, payload, call.cwd, places
 
 
 async def _await_decisions(shared: _SharedCall) -> list[Decision] | None:

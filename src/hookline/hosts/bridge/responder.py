@@ -278,8 +278,9 @@ class _Responder:
         return _Question(agent, call, self.engine, parsed, workspace)
 
     def _find_workspace(self) -> Path | None:
-        found = (_existing_directory(self.call.variable(name)) for name in self.agent.project_variables)
-        return next((each for each in found if each is not None), None)
+        """By the agent's own variable. The others are of agents that it imitates, and count only without it."""
+        found = (place for place in map(self.call.variable, self.agent.project_variables) if _absolute_path(place))
+        return _existing_directory(next(found, None))
 
     def _reply_to_unknown_event(self) -> Reply:
         """Only an entry that hookline did not write, or another version wrote, names such an event."""
