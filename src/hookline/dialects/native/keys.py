@@ -175,8 +175,13 @@ def mapping_schema(keys: Mapping[str, Key]) -> Schema:
 
 
 def key_schema(key: Key) -> Schema:
+    """The schema of a key that may be null if it may be absent."""
+    return described_schema(key, key.schema if key.required or key.null_is_value else nullable(key.schema))
+
+
+def described_schema(key: Key, schema: Schema | None = None) -> Schema:
     """With the help as its description. An editor cannot follow the links of the documentation."""
-    schema = key.schema if key.required or key.null_is_value else nullable(key.schema)
+    schema = key.schema if schema is None else schema
     return {"description": _LINK.sub(r"\1", key.help), **schema} if key.help else schema
 
 

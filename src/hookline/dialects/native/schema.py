@@ -14,6 +14,7 @@ from hookline.dialects.native.keys import (
     ActionKey,
     Key,
     Schema,
+    described_schema,
     enum_schema,
     key_schema,
     list_schema,
@@ -51,7 +52,7 @@ def _build_whole_schema() -> Schema:
 
 def _tests_schema(keys: Mapping[str, Key]) -> Schema:
     """A test has no default, so it cannot be null by accident."""
-    return object_schema({key.name: key.schema for key in keys.values()})
+    return object_schema({key.name: described_schema(key) for key in keys.values()})
 
 
 def _test_schema() -> Schema:
