@@ -40,32 +40,26 @@ _TEXT_PROGRAMS: Final = frozenset(
 """Programs whose arguments are not files."""
 _PATTERN_PROGRAMS: Final = {
     **dict.fromkeys(
-        ("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"), lazy_pattern(r"-\w*[ef]\w*|--(?:regexp|file).*")
+        ("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"),
+        lazy_pattern(r"-\w*[efg].*|--(?:regexp|file|files|match)\b.*"),
     ),
-    **dict.fromkeys(("sed", "gsed"), lazy_pattern(r"-\w*[ef]\w*|--(?:expression|file).*")),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), lazy_pattern(r"-[ef].*|--(?:source|file).*")),
-    "jq": lazy_pattern(r"-\w*f\w*|--from-file.*"),
+    **dict.fromkeys(("sed", "gsed"), lazy_pattern(r"-\w*[ef].*|--(?:expression|file).*")),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), lazy_pattern(r"-[efE].*|--(?:source|file|exec).*")),
+    "jq": lazy_pattern(r"-\w*[fL].*|--from-file.*"),
 }
-"""Programs whose first operand is a pattern or code, unless one of these options gives it."""
-_CODE_OPTION: Final = lazy_pattern(r"-\w*e|--regexp|--expression|--eval|--print|-c")
-_CODE_PROGRAMS: Final = frozenset(
-    (
-        *_PATTERN_PROGRAMS,
-        "perl",
-        "ruby",
-        "python",
-        "node",
-        "nodejs",
-        "deno",
-        "bun",
-        "php",
-        "lua",
-        "Rscript",
-        "osascript",
-    )
-)
+"""Programs whose first operand is a pattern or code, unless one of these options may give it."""
+_NUMBER_OPTION: Final = lazy_pattern(r"-\w*[ABCm]|--(?:after-|before-)?context|--max-count")
+_CODE_OPTIONS: Final = {
+    **dict.fromkeys(_PATTERN_PROGRAMS, lazy_pattern(r"-\w*e|--regexp|--expression|--source")),
+    **dict.fromkeys(("perl", "ruby", "lua", "Rscript", "osascript"), lazy_pattern(r"-\w*[eE]")),
+    **dict.fromkeys(("node", "nodejs", "deno", "bun"), lazy_pattern(r"-e|-p|-pe|--eval|--print|eval")),
+    "python": lazy_pattern(r"-\w*c"),
+    "php": lazy_pattern(r"-r"),
+}
+"""Options whose next word is code."""
 _MESSAGE_OPTION: Final = lazy_pattern(r"-\w*m|--message|--title|--body|--notes")
 _MESSAGE_PROGRAMS: Final = frozenset(("git", "gh", "glab", "hg", "svn", "jj"))
+_MAX_LETTERS: Final = 5  # of options before a value in the same word
 _DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
 _FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
 _URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
@@ -201,12 +195,13 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
     skips_operand = options is not None and not any(options.fullmatch(word) for word in words)
     before = ""
     for word in words:
-        is_code = name in _CODE_PROGRAMS and _CODE_OPTION.fullmatch(before) is not None
+        is_code = name in _CODE_OPTIONS and _CODE_OPTIONS[name].fullmatch(before) is not None
+        is_number = word.isdigit() and _NUMBER_OPTION.fullmatch(before) is not None
         is_message = name in _MESSAGE_PROGRAMS and _MESSAGE_OPTION.fullmatch(before) is not None
         before = word
         if is_code or is_message:
             continue
-        if skips_operand and not word.startswith("-") and not word.isdigit():
+        if skips_operand and not word.startswith("-") and not is_number:
             skips_operand = False
             continue
         yield word
@@ -235,6 +230,8 @@ def _paths_in_word(word: str) -> Iterator[str | None]:
         short = _SHORT_OPTION.fullmatch(text)
         if short is not None and not text.startswith("--"):
             yield from _file_names(short[1])
+        elif not text.startswith("--"):  # tar -xCdir
+            yield from (text[at:] for at in range(2, min(len(text), _MAX_LETTERS)))
     else:
         yield from _file_names(text)
     _, has_value, value = text.partition("=")
