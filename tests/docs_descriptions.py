@@ -213,6 +213,7 @@ PROBLEMS: Final = {
     "unknown-store": "a kind of store that does not exist",
     "unknown-tool": "a tool that no known agent has, probably a typo",
     "unknown-version": "a `version` that this release cannot read",
+    "unset-variable": "the URL of a `post` with a variable that is not set where `check` runs",
     "unknown-word": "a value that is not one of the allowed ones",
     "unused": "a key that this action does not use",
     "value-as-code": "shell text in which a program may run a value as code",

@@ -11,7 +11,7 @@ import pytest
 from hookline.config.problem import Problem, Severity
 from hookline.project import load_text
 from hookline.project.lint import leaf_actions, lint_hooks
-from hookline.project.program_lint import lint_programs
+from hookline.project.program_lint import lint_programs, lint_variables
 
 CODES = ("blank-command", "unit", "not-expanded")
 
@@ -155,3 +155,13 @@ def test_scripts_below_a_directory_that_the_hook_is_told_are_looked_for(tmp_path
         "./.claude/hooks/gone.sh, but there is no such file here.",
         "./.claude/hooks/gone.py, but there is no such file here.",
     ]
+
+
+def test_a_variable_of_a_url_that_is_not_set() -> None:
+    then = "{post: 'https://example.com/$HOOK_PATH/$OTHER', variables: [HOOK_PATH]}"
+    book = load_text(f"hooks: [{{id: x, on: tool.before, then: {then}, on_error: open}}]", "hookline.yaml", "native")
+    actions = list(leaf_actions(book.hooks[0].then))
+    (found,) = lint_variables(book.hooks[0], actions, lambda name: False)
+    assert (found.code, found.severity) == ("unset-variable", Severity.WARNING)
+    assert found.what == "x posts to a URL with $HOOK_PATH, which is not set here."
+    assert not list(lint_variables(book.hooks[0], actions, lambda name: True))

@@ -25,7 +25,7 @@ from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import leaf_actions, lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_source
-from hookline.project.program_lint import lint_programs
+from hookline.project.program_lint import lint_programs, lint_variables
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
 
@@ -98,7 +98,9 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
     yield from lint_hooks(hooks)
     yield from _find_script_problems(hooks)
     for hook in (hook for hook in hooks if hook.enabled):
-        yield from lint_programs(hook, list(leaf_actions(hook.then)), shutil.which)
+        actions = list(leaf_actions(hook.then))
+        yield from lint_programs(hook, actions, shutil.which)
+        yield from lint_variables(hook, actions, lambda name: bool(os.environ.get(name)))
     yield from app_problems(group)
 
 

@@ -51,6 +51,16 @@ _SESSION_DIRECTORIES: Final[set[FactPath]] = {("cwd",), ("workspace",)}
 FindProgram = Callable[[str], str | None]
 
 
+def lint_variables(hook: Hook, actions: Sequence[Action], is_set: Callable[[str], bool]) -> Iterator[Problem]:
+    """Variables in the URL of a post that have no value here: the post fails."""
+    for action in actions:
+        named = _VARIABLE.findall(action.url) if isinstance(action, PostEvent) else ()
+        for name in dict.fromkeys(first or second for first, second in named):
+            if isinstance(action, PostEvent) and name in action.variables and not is_set(name):
+                what = f"{hook.id} posts to a URL with ${name}, which is not set here."
+                yield hook_problem("unset-variable", hook, what, "Set it where the agent runs.", Severity.WARNING)
+
+
 def blank_command_error(hook: Hook) -> Problem | None:
     """Cheap: it is asked about every hook that is loaded."""
     then = hook.then
