@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-from bench import conditions, decisions, dialects, frameworks, loading, record, startup
-from bench.bridge import round_trips
+from bench import bridge, conditions, decisions, dialects, frameworks, loading, programs, proxy, record, startup
 from bench.contenders import CONTENDERS
 from bench.conversation import MODEL
 from bench.goals import Goal, goal_rows
-from bench.programs import memory, python_hook, shell_hook
-from bench.proxy import mcp_call
 from bench.rules import Workload
 from bench.sessions import figures
 from bench.table import table
@@ -56,28 +52,18 @@ def main() -> None:
         for name, (none, last) in times.items()
     ]
     print(table(rows), end="\n\n")
-    print(
-        table(
-            [{"one script": "JavaScript, in a fresh context", "hookline": format_seconds(dialects.javascript_hook())}]
-        ),
-        end="\n\n",
-    )
-    programs = shell_hook()
-    print(
-        table([{"one program": "cat > /dev/null; printf ok", **{n: format_seconds(t) for n, t in programs.items()}}]),
-        end="\n\n",
-    )
-    python = python_hook()
-    print(
-        table([{"one Python file": "reads and writes JSON", **{n: format_seconds(t) for n, t in python.items()}}]),
-        end="\n\n",
-    )
-    calls = round_trips()
-    print(table([{"an agent's hook": "one call", **{n: format_seconds(t) for n, t in calls.items()}}]), end="\n\n")
-    proxied = mcp_call()
-    print(
-        table([{"one MCP call": "2 KB, 100 hooks", **{n: format_seconds(t) for n, t in proxied.items()}}]), end="\n\n"
-    )
+    _say("programs")
+    javascript, shell, python = programs.javascript_hook(), programs.shell_hook(), programs.python_hook()
+    _print_times("one script", "JavaScript, in a fresh context", javascript)
+    _print_times("one program", programs.SHELL, shell)
+    _print_times("one Python file", "reads and writes JSON", python)
+    _say("agents")
+    calls, load = bridge.round_trips(), bridge.engine_load()
+    _print_times("an agent's hook", "one call", calls)
+    if load is not None:
+        print(table([load.row()]), end="\n\n")
+    proxied = proxy.mcp_call()
+    _print_times("one MCP call", "2 KB, 100 hooks", proxied)
     _say("conditions")
     single = conditions.condition_times()
     print(table(conditions.rows(single)), end="\n\n")
@@ -86,7 +72,8 @@ def main() -> None:
     starts = startup.cpu_times()
     shown = {name: format_seconds(seconds) for name, seconds in starts.items()}
     print(
-        table([{"start": "processor time", **shown, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n"
+        table([{"start": "processor time", **shown, "memory of 10,000 rules": f"{programs.memory(10_000):.0f} MiB"}]),
+        end="\n\n",
     )
     loads = loading.load_costs()
     rows = [
@@ -103,10 +90,6 @@ def main() -> None:
     _say("other frameworks")
     loops = frameworks.loop_costs()
     print(table(frameworks.rows(loops)), end="\n\n")
-    programs["hooks of a turn"] = max(each.hooks for each in agents)
-    programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
-    programs |= calls
-    programs["MCP proxy"] = proxied["added"]
     _say("100,000 rules")
     largest = decisions.load_cost(decisions.LARGEST)
     _say("instructions")
@@ -114,7 +97,10 @@ def main() -> None:
         *decisions.goals(results),
         *decisions.instruction_goals(),
         *decisions.load_goals(largest),
-        *program_goals(programs),
+        *programs.goals(shell, python, javascript),
+        *bridge.goals(calls, load),
+        *proxy.goals(proxied),
+        turn_goal(max(each.hooks for each in agents)),
         *frameworks.goals(loops),
         *record.goals(recording, rate),
         *conditions.goals(single),
@@ -131,15 +117,14 @@ def _say(what: str) -> None:
     print(f"{what} …", file=sys.stderr, flush=True)
 
 
-def program_goals(programs: dict[str, float]) -> Iterator[Goal]:
-    yield Goal("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio")
-    yield Goal("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it")
-    yield Goal("an MCP call behind 100 hooks", programs["MCP proxy"] / 0.001, 1, "ms added")
-    turn = programs["hooks of a turn"] / MODEL.total_seconds()
-    yield Goal("5 hooks in a turn with a model of 50 ms", turn, 1 / 20, "of the turn")
-    if "C client" in programs:
-        yield Goal("an agent's hook", programs["C client"] / programs["Python hook"], 1 / 10, "of spawning Python")
-        yield Goal("an agent's hook", programs["C client"] / programs["sh -c :"], 2, "× sh -c :")
+def _print_times(what: str, which: str, times: dict[str, float]) -> None:
+    print(table([{what: which, **{name: format_seconds(taken) for name, taken in times.items()}}]), end="\n\n")
+
+
+def turn_goal(seconds_of_hooks: float) -> Goal:
+    return Goal(
+        "5 hooks in a turn with a model of 50 ms", seconds_of_hooks / MODEL.total_seconds(), 1 / 20, "of the turn"
+    )
 
 
 if __name__ == "__main__":

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import statistics
 from collections.abc import Callable
-from time import perf_counter
 
 from bench.rules import Workload
 from bench.timing import seconds_each
@@ -62,24 +59,3 @@ def _call(tool: str, input: dict[str, str]) -> Event:
 
 def _decision_call(book: Book, event: Event) -> Callable[[], object]:
     return lambda: book.decide_now(event)
-
-
-def javascript_hook() -> float:
-    """Seconds of one decision by a script, its fresh context included."""
-    rule = {
-        "matcher": "^bash$",
-        "action": "script",
-        "script": "if (toolInput.command.includes('rm')) return {decision: 'deny'}",
-    }
-    book = load_text(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
-
-    async def run() -> list[float]:
-        event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "rm x"}}})
-        taken = []
-        for _ in range(200):
-            begun = perf_counter()
-            assert (await book.decide(event)).denied
-            taken.append(perf_counter() - begun)
-        return taken[10:]
-
-    return statistics.median(asyncio.run(run()))

@@ -1,18 +1,20 @@
-"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; memory."""
+"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; a JavaScript hook; memory."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 
+from bench.goals import Goal
 from hookline import Event
 from hookline.engine.limits import FireCounts
 from hookline.hooks.host import Command
@@ -21,7 +23,7 @@ from hookline.runners.local_host import LocalHost
 from hookline.runners.warm.pool import interpreter_pool
 
 SHELL = "cat > /dev/null; printf ok"
-_ROUNDS = 60
+_ROUNDS = 80
 _PAUSE = 0.015  # seconds, so that work left over from one call does not count for the next
 
 
@@ -39,9 +41,10 @@ async def _shell_hook() -> dict[str, float]:
         decision = await book.decide(event)
         assert not decision.failures
 
-    async def bare() -> None:
+    async def bare(start_new_session: bool) -> None:
+        pipe = subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            "bash", "-c", SHELL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            "bash", "-c", SHELL, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=start_new_session
         )
         await process.communicate(b'{"event":"tool.before"}')
 
@@ -49,7 +52,14 @@ async def _shell_hook() -> dict[str, float]:
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
         await process.wait()
 
-    return await _alternate({"hookline": with_hookline, "bare asyncio": bare, "spawned Python": python})
+    return await _alternate(
+        {
+            "hookline": with_hookline,
+            "bare asyncio": functools.partial(bare, False),
+            "bare asyncio, own session": functools.partial(bare, True),  # as every hook: Linux lets it wait for longer
+            "spawned Python": python,
+        }
+    )
 
 
 PYTHON_HOOK = "import json, sys\nevent = json.load(sys.stdin)\nprint(json.dumps({'decision': 'allow'}))\n"
@@ -77,7 +87,10 @@ async def _python_hook() -> dict[str, float]:
 
 
 async def _alternate(calls: dict[str, Callable[[], Awaitable[None]]], pause: float = 0) -> dict[str, float]:
-    """Medians of calls that alternate, so that a busy machine slows all alike; the first one changes with each round."""
+    """The fastest tenth of calls that alternate; the first one changes with each round.
+
+    A busy machine makes the others wait for their turn, and programs more often than functions.
+    """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for number in range(_ROUNDS):
         for name in sorted(calls, reverse=bool(number % 2)):
@@ -85,7 +98,38 @@ async def _alternate(calls: dict[str, Callable[[], Awaitable[None]]], pause: flo
             await calls[name]()
             times[name].append(perf_counter() - begun)
             await asyncio.sleep(pause)
-    return {name: statistics.median(taken[3:]) for name, taken in times.items()}
+    return {name: statistics.quantiles(taken[3:], n=10)[0] for name, taken in times.items()}
+
+
+_SCRIPT = {
+    "matcher": "^bash$",
+    "action": "script",
+    "script": "if (toolInput.command.includes('rm')) return {decision: 'deny'}",
+}
+
+
+def javascript_hook() -> dict[str, float]:
+    """Seconds of one decision by a script: after a pause, as between two calls of an agent, and without one."""
+    return asyncio.run(_javascript_hook())
+
+
+async def _javascript_hook() -> dict[str, float]:
+    book = load_text(json.dumps({"hooks": {"PreToolUse": [_SCRIPT]}}), "hub.json", "flo")
+    event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "rm x"}}})
+
+    async def run() -> None:
+        assert (await book.decide(event)).denied
+
+    after_pause = await _alternate({"": run}, _PAUSE)
+    return {"after a pause": after_pause[""], "at once": (await _alternate({"": run}))[""]}
+
+
+def goals(shell: dict[str, float], python: dict[str, float], javascript: dict[str, float]) -> Iterator[Goal]:
+    ours = shell["hookline"]
+    yield Goal("one shell hook", ours / shell["bare asyncio"], 0.8, "× bare asyncio")
+    yield Goal("one shell hook", ours / shell["bare asyncio, own session"], 0.8, "× bare asyncio, own session")
+    yield Goal("a Python hook, warm", python["warm"] / python["spawned"], 1 / 5, "of spawning it")
+    yield Goal("a JavaScript hook, after a pause", javascript["after a pause"] / 1e-6, 400, "µs")
 
 
 def memory(rules: int) -> float:
