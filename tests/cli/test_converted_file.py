@@ -156,5 +156,5 @@ def test_comments_that_have_no_place_are_named_once(hookline: Any) -> None:
     Path("guards.yaml").write_text("# mine\nhooks:\n  # this\n  - {id: a, on: PreToolUse, then: {run: exit 2}}\n")
     result = hookline("convert", "guards.yaml", "--to", "claude_code")
     assert result.stderr.count("comments") == 1
-    assert "guards.yaml  comments: a claude_code file has none, so they are left out." in result.stderr
+    assert "guards.yaml  comments are left out: claude_code files have none." in result.stderr
     assert "mine" not in result.stdout

@@ -76,7 +76,7 @@ RUN = "run: x, reads: json, tell: user, stdin: none"
         ("{on: session.end, then: {run: x}}", "the event session.end"),
         ("{on: tool.before, then: deny}", "an answer of its own (deny)"),
         ("{on: tool.before, then: {run: x, reads: exit2, tell: user, stdin: none}, on_error: tell_user}", "exit2"),
-        (f"{{on: tool.before, then: {{{RUN}}}, on_error: closed}}", "how its result is read"),
+        (f"{{on: tool.before, then: {{{RUN}}}, on_error: closed}}", "reads: "),
         (f"{{on: tool.before, then: {{{RUN}, only_if: y}}, on_error: tell_user}}", "only_if"),
         (f"{{on: tool.before, background: true, then: {{{RUN}}}, on_error: tell_user}}", "does not wait"),
         (f"{{on: tool.after, then: {{{RUN}}}, on_error: tell_user}}", "after a failed tool"),

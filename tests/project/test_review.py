@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from dialect_conversion import load_hooks
+from hookline.project.review import effects_of_hook
 from project.cloned_project import Project
 
 
@@ -74,3 +76,25 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
     assert not project.accepted
     project.hooks("then: {tell: fine}")
     assert project.accepted
+
+
+@pytest.mark.parametrize(
+    ("dialect", "file", "text", "shown"),
+    [
+        (
+            "digitorn",
+            "digitorn.yaml",
+            "runtime: {hooks: [{id: g, on: tool_start, action: {type: gate, reason: n}}]}",
+            [("gate", "n")],
+        ),
+        (
+            "flo",
+            "hub.json",
+            '{"hooks": {"PreToolUse": [{"action": "log"}]}}',
+            [("log", "PreToolUse {{toolName}} {{input}}")],
+        ),
+    ],
+)
+def test_a_review_uses_the_words_of_its_file(dialect: str, file: str, text: str, shown: list[tuple[str, str]]) -> None:
+    (hook,) = load_hooks(dialect, text, file)
+    assert [(each.what, each.text) for each in effects_of_hook(hook).effects] == shown

@@ -44,7 +44,7 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
         if written.kind == "jsonc":
             text = _insert_json_comments(format_json(written.value), comments)
             return ConvertedFile(text, written.not_expressible, others)
-        lost = (f"{files[0].source.display_path}  comments: a {to} file has none, so they are left out.",)
+        lost = (f"{files[0].source.display_path}  comments are left out: {to} files have none.",)
         return ConvertedFile(format_json(written.value), written.not_expressible, others + (lost if comments else ()))
     from hookline.cli.yaml_dump import dump_yaml
 

@@ -268,7 +268,7 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
     if run.only_if is not None:
         raise NotExpressible("only_if")
     if (run.result_parser, hook.on_error) != (RESULT_PARSER, FAILURE_OUTCOME):
-        raise NotExpressible(f"how its result is read: {run.result_parser.format}")
+        raise NotExpressible(hook.origin.wording.result(run.result_parser.format))
     command = require_shell_command(run.program)
     if run.program.stdin not in (None, _stdin_template(hook.event)) or not set(run.program.env) <= set(_environment()):
         raise NotExpressible("its stdin and environment")

@@ -220,7 +220,8 @@ def check_expressible(hook: Hook) -> None:
     if not hook.enabled:
         raise NotExpressible("that it is disabled")
     if hook.order:
-        raise NotExpressible(f"its order {hook.order}")
+        words = hook.origin.wording
+        raise NotExpressible(f"{words.order_key} {words.order(hook.order)}")
     if hook.scope != GLOBAL_SCOPE:
         raise NotExpressible("its scope")
     if hook.limit.keys:

@@ -66,6 +66,7 @@ class Wording:
     regex_of_name: str = ""  # how a regular expression is written in place of a glob; empty: it cannot be
     regex_of_field: str = ""
     glob_of_field: str = ""
+    result_key: str = ""  # says how a program's result is read; empty: no key does
     input_rule: str = "This is only compared with names. Write {0} alone, and test its input elsewhere."
     """What to write for `{1}`, a tool with a test of its input, where only its name is read."""
 
@@ -121,6 +122,10 @@ class Wording:
         """A command with its placeholders as the dialect calls them."""
         return _PLACEHOLDER.sub(lambda found: f"{{{{{self.fact(parse_path(found[1]))}{found[2]}}}}}", text)
 
+    def result(self, format: str) -> str:
+        """How the result of a program is read."""
+        return f"{self.result_key}: {format}" if self.result_key else "how its exit code and its output count"
+
     def duration(self, time: timedelta) -> str:
         """As the dialect counts: 200 ms, 1.5 s."""
         seconds = time.total_seconds()
@@ -141,5 +146,6 @@ NATIVE_WORDING: Final = Wording(
     regex_of_name="/{}/",
     regex_of_field="matches: '{}'",
     glob_of_field="glob: '{}'",
+    result_key="reads",
 )
 """Hooks that Python code registers use it too."""

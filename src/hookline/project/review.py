@@ -10,6 +10,7 @@ from hookline.formatting import printable
 from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
+from hookline.hooks.protocols import May
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.packs import PackFile
@@ -17,7 +18,7 @@ from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
 
-_COMMANDS: Final = ("run", "only_if")
+_TEMPLATES: Final = ("run", "only_if", "log")
 _CHANGES: Final = ("set", "remove")
 
 
@@ -82,18 +83,22 @@ def effects_of_hook(hook: Hook) -> HookEffects:
         only_if = action.only_if and replace(action.only_if, env=())
         action = replace(action, program=replace(action.program, env=()), only_if=only_if)
     said = (
-        *((what, _as_written(what, text, words)) for what, text in action.describe()),
-        *((f"if it fails, {what}", text) for what, text in describe_outcome(hook.on_error)),
+        *((_answer_word(what, words), _as_written(what, text, words)) for what, text in action.describe()),
+        *((f"if it fails, {_answer_word(what, words)}", text) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
     return HookEffects(hook.id, hook.event_name, hook.origin.line, deeds)
+
+
+def _answer_word(what: str, words: Wording) -> str:
+    return words.answers[May.DENY] if what == "deny" else what
 
 
 def _as_written(what: str, text: str, words: Wording) -> str:
     if what in _CHANGES:
         path, equals, value = text.partition(" = ")
         return words.explain(path) + equals + value
-    return words.as_written(text) if what in _COMMANDS else text
+    return words.as_written(text) if what in _TEMPLATES else text
 
 
 def effects_of_folder(folder: CodeFolder) -> HookEffects:

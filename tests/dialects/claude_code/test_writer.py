@@ -139,7 +139,7 @@ RUN = "run: x, reads: claude, stdin: none"
         (f"{{on: tool.before, when: never, then: {{{RUN}}}, on_error: tell_user}}", "never runs"),
         (f"{{on: tool.before, when: {{prompt: x}}, then: {{{RUN}}}, on_error: tell_user}}", "its condition"),
         (f"{{on: stop, when: {{prompt: x}}, then: {{{RUN}}}, on_error: tell_user}}", "its condition"),
-        (f"{{on: stop, order: 3, then: {{{RUN}}}, on_error: tell_user}}", "its order"),
+        (f"{{on: stop, order: 3, then: {{{RUN}}}, on_error: tell_user}}", "order 3"),
         ("{on: tool.before, then: {run: x, reads: claude}, on_error: tell_user}", "stdin"),
         ("{on: tool.before, then: {call: x, reads: claude}, on_error: tell_user}", "no MCP server"),
         (

@@ -48,6 +48,7 @@ from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, ShellTemplate, Template
+from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_pattern
 
@@ -114,9 +115,9 @@ def _event_and_condition(when: Condition, hook: Hook) -> tuple[str, Condition]:
 def _write_handler(hook: Hook, event_name: str) -> dict[str, Any]:
     match hook.then:
         case RunProgram():
-            value = _write_command(hook.then, event_name)
+            value = _write_command(hook.then, event_name, hook.origin.wording)
         case PostEvent():
-            value = _write_http(hook.then, event_name, blocks=hook.on_error != FAILURE_OUTCOME)
+            value = _write_http(hook.then, event_name, hook.origin.wording, blocks=hook.on_error != FAILURE_OUTCOME)
         case CallTool():
             value = _write_mcp_tool(hook.then, event_name)
         case AskModel(prompt, payload) if payload == stdin_template(event_name):
@@ -147,12 +148,12 @@ def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]
     return {"onFailure": BLOCK}
 
 
-def _write_command(run: RunProgram, event_name: str) -> dict[str, Any]:
+def _write_command(run: RunProgram, event_name: str, words: Wording) -> dict[str, Any]:
     program = run.program
     if run.only_if is not None:
         raise NotExpressible("only_if")
     if run.result_parser != RESULT_PARSER:
-        raise NotExpressible(f"how its result is read: {run.result_parser.format}")
+        raise NotExpressible(words.result(run.result_parser.format))
     if program.stdin not in (None, stdin_template(event_name)) or not set(program.env) <= set(hook_environment()):
         raise NotExpressible("its stdin and environment")
     if program.shell is not None:
@@ -183,9 +184,9 @@ def _replace_placeholders(text: str, known: dict[str, str]) -> str:
     return _PLACEHOLDER.sub(write_placeholder, text)
 
 
-def _write_http(action: PostEvent, event_name: str, *, blocks: bool) -> dict[str, Any]:
+def _write_http(action: PostEvent, event_name: str, words: Wording, *, blocks: bool) -> dict[str, Any]:
     if action.result_parser != body_result_parser(event_name, blocks=blocks):
-        raise NotExpressible(f"how its result is read: {action.result_parser.format}")
+        raise NotExpressible(words.result(action.result_parser.format))
     if action.body != stdin_template(event_name):
         raise NotExpressible("the body that it posts")
     value: dict[str, Any] = {"type": "http", "url": action.url}

@@ -86,6 +86,7 @@ WORDING: Final = Wording(
     },
     facts={
         "tool.ok": "tool_failed",
+        "tool.kind": "tool_name",
         "tool.input": "tool.params",
         "error.code": "error_code",
         "context.pressure": "context_pressure",

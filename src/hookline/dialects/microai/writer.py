@@ -27,7 +27,7 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import SILENT, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Verdict
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
@@ -97,8 +97,4 @@ def _write_continue_on_failure(hook: Hook, run: RunProgram, losses: list[str]) -
         return True
     if parser.format is ResultFormat.ERROR and hook.on_error == END_GROUP_OUTCOME and hook.event != "tool.before":
         return False
-    raise NotExpressible(f"how its result is read: {parser.format}, and {_describe_outcome(hook.on_error)} on an error")
-
-
-def _describe_outcome(outcome: Outcome) -> str:
-    return "the end of its group" if outcome.final else outcome.verdict.word
+    raise NotExpressible(hook.origin.wording.result(parser.format))

@@ -33,7 +33,9 @@ class InvalidAction:
         return ()
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "broken", describe_json(self)
+        yield "broken", self.why
+        if self.written is not None:
+            yield "written", describe_json(self.written)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         raise ActionError(self.kind, self.why)
