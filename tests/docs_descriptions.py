@@ -220,3 +220,14 @@ PROBLEMS: Final = {
     "wrong-dialect": "nothing that the dialect you named could read",
     "wrong-type": "a value of the wrong type",
 }
+
+PACKS: Final = {
+    "recommended": "what nearly every team stops first: recursive deletes, force pushes, `curl | sh`, secrets, disks",
+    "secrets": "files that hold secrets, values that look like them, printing the environment",
+    "secret-values": "only the values: part of `recommended` and `secrets`",
+    "production": "asks before publishing, deploying, migrating, and changing a cloud or cluster",
+    "workspace": "nothing outside the repository",
+    "quality": "formats and lints what was written; tests before the agent stops",
+    "audit": "a line of JSON for each decision",
+    "budget": "how many calls, fetches and sub-agents a session may have",
+}

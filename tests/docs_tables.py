@@ -33,8 +33,10 @@ from hookline.hooks.outcome import Audience, FailureKind, NotePlace, Verdict
 from hookline.hooks.placeholders import FILTERS
 from hookline.hooks.protocols import May
 from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind
+from hookline.project.packs import own_pack_names
 from hookline.testing import __all__ as testing_names
 from hookline.testing import case, expectation
+from packs.pack_trials import EVERYDAY, decide, load_pack, trials
 
 _MARKED = re.compile(r"(<!-- generated: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NONE = "–"
@@ -110,6 +112,27 @@ def _options(action: ActionKey) -> Mapping[str, Key]:
 def _reads() -> str:
     rows = [(f"`{each}`", *descriptions.READS[each]) for each in ResultFormat]
     return table(("`reads`", "exit code other than 0", "stdout after exit code 0, besides `tell`"), rows)
+
+
+def _packs() -> str:
+    rows = []
+    for name in own_pack_names():
+        book, tried = load_pack(name), [call for trial in trials(name) for call in trial.stops]
+        passed = sum(decide(book, call).verdict < Verdict.ASK for call in tried)
+        stopped = sum(decide(book, command).verdict >= Verdict.ASK for command in EVERYDAY)
+        counts = map(str, (len(tried), passed, len(EVERYDAY), stopped))
+        rows.append((f"`hookline:{name}`", descriptions.PACKS[name], *counts))
+    head = ("pack", "what it does", "evasions tried", "passed", "everyday commands", "stopped")
+    return table(head, rows)
+
+
+def _pack_hooks() -> str:
+    rows = []
+    for name in own_pack_names():
+        hooks = [hook for layer in load_pack(name).layers for hook in layer.hooks if ".after" not in hook.id]
+        own = [hook.id for hook in hooks if hook.origin.file == f"hookline:{name}"]
+        rows.append((f"`{name}`", ", ".join(f"`{id}`" for id in own)))
+    return table(("pack", "hooks"), rows)
 
 
 def _meanings(head: tuple[str, ...], words: Iterable[str], meanings: Mapping[str, str]) -> str:
@@ -221,6 +244,8 @@ def options_of(name: str) -> list[str]:
 
 TABLES: dict[str, Callable[[], str]] = {
     **{f"events-{group}": partial(_events, group) for group in descriptions.GROUPS},
+    "packs": lambda: _packs(),
+    "pack-hooks": lambda: _pack_hooks(),
     "facts-everywhere": lambda: code(COMMON_FACTS),
     "conditions": lambda: _examples(CONDITIONS, "key"),
     "runs": lambda: _keys(CONDITIONS["runs"].mapping),

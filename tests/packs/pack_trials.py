@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hookline.project.packs import own_pack_names
 
 DIRECTORY = Path(__file__).parent
 WORKSPACE = "/work/app"
+_SESSIONS = count()
 EVERYDAY = (DIRECTORY / "everyday_commands.txt").read_text(encoding="utf-8").splitlines()
 
 
@@ -44,8 +46,16 @@ def load_alone(pack: str, hook: str) -> Book:
 
 
 def trials(pack: str) -> list[Trial]:
-    files = sorted((DIRECTORY / pack).glob("*.yaml"))
-    return [_read(pack, file) for file in files]
+    return [_read(pack, file) for file in trial_files(pack) if not is_case_file(file)]
+
+
+def trial_files(pack: str) -> list[Path]:
+    return sorted((DIRECTORY / pack).glob("*.yaml"))
+
+
+def is_case_file(file: Path) -> bool:
+    """Whether it is a case as users write them, for hooks that depend on what happened before."""
+    return file.read_text(encoding="utf-8").startswith("note:")
 
 
 def all_trials() -> list[Trial]:
@@ -60,7 +70,9 @@ def _read(pack: str, file: Path) -> Trial:
 def decide(book: Book, call: Any, name: str = "tool.before") -> Decision:
     """A text is a shell command; a mapping names an event's facts."""
     facts = {"tool": {"name": "bash", "input": {"command": call}}} if isinstance(call, str) else _facts(call)
-    return book.decide_now(Event(facts.pop("event", name), {"cwd": WORKSPACE, "workspace": WORKSPACE, **facts}))
+    session = {"id": str(next(_SESSIONS))}  # each call is the first of its session
+    common = {"cwd": WORKSPACE, "workspace": WORKSPACE, "session": session}
+    return book.decide_now(Event(facts.pop("event", name), {**common, **facts}))
 
 
 def _facts(call: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookline.hooks.outcome import Verdict
 from hookline.project.packs import own_pack_names
-from packs.pack_trials import EVERYDAY, Trial, all_trials, decide, load_alone, load_pack, trials
+from hookline.testing import load_cases, run_case
+from packs.pack_trials import (
+    EVERYDAY,
+    Trial,
+    all_trials,
+    decide,
+    is_case_file,
+    load_alone,
+    load_pack,
+    trial_files,
+    trials,
+)
+
+CASE_FILES = [file for pack in own_pack_names() for file in trial_files(pack) if is_case_file(file)]
 
 
 def _each(part: str) -> list[Any]:
@@ -22,9 +36,15 @@ def _each(part: str) -> list[Any]:
 @pytest.mark.parametrize("pack", own_pack_names())
 def test_every_hook_of_a_pack_has_a_trial_file(pack: str) -> None:
     hooks = [hook for layer in load_pack(pack).layers for hook in layer.hooks]
-    own = {hook.id for hook in hooks if hook.origin.file == f"hookline:{pack}"}
-    assert {trial.hook for trial in trials(pack)} == own
+    own = {hook.id for hook in hooks if hook.origin.file == f"hookline:{pack}" and ".after" not in hook.id}
+    assert {file.stem for file in trial_files(pack)} == own
     assert all(trial.stops or trial.changes for trial in trials(pack))
+
+
+@pytest.mark.parametrize("path", CASE_FILES, ids=[f"{path.parent.name}-{path.stem}" for path in CASE_FILES])
+def test_case(path: Path) -> None:
+    failed = [str(result) for case in load_cases(path) if not (result := run_case(case)).ok]
+    assert not failed, "\n\n".join(failed)
 
 
 @pytest.mark.parametrize(("trial", "call"), _each("stops"))

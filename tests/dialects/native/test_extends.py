@@ -104,6 +104,14 @@ def test_an_option_has_a_default_and_can_be_chosen() -> None:
     assert "alpha" not in str(words.when)
 
 
+def test_a_pack_passes_its_options_on() -> None:
+    base = Pack(document(TEAM, "base.yaml"), {})
+    text = "{options: {often: 5}, extends: [{base: {limit: '${often}'}}]}"
+    one = Pack(document(text, "one.yaml"), {"base": base})
+    assert load("extends: [{one: {often: 7}}]", one=one).hooks[1].limit.max_fires == 7
+    assert load("extends: [one]", one=one).hooks[1].limit.max_fires == 5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -51,6 +51,7 @@ def hook_places(at: Node, packs: Packs, check: FileCheck) -> Iterator[Node]:
 def _collect_hooks(at: Node, packs: Packs, check: FileCheck, given: Mapping[str, Any]) -> list[_WrittenHook]:
     """`given` are the values that the extending file gives to the options of this one."""
     found: dict[tuple[str, KeyPath, str], _WrittenHook] = {}
+    values = _option_values(at, given)
     for name, place, options in _parse_extends(at):
         pack = packs.get(name)
         if not isinstance(pack, Pack):
@@ -58,11 +59,10 @@ def _collect_hooks(at: Node, packs: Packs, check: FileCheck, given: Mapping[str,
             continue
         _check_options(options, pack.document)
         top = Node(pack.document, (), at.problems, pack.document.value)
-        for written in _hooks_of_pack(top, pack.packs, check, _plain_mapping(options)):
+        for written in _hooks_of_pack(top, pack.packs, check, _filled(_plain_mapping(options), values)):
             key = (written.place.document.file, written.place.path, repr(written.place.value))
             found[key] = replace(written, is_own=False)  # a pack that two others extend counts once
     own = [_WrittenHook(place, True) for place in _own_places(at)]
-    values = _option_values(at, given)
     return [_fill_options(each, values) for each in _apply_overrides(at, [*found.values(), *own])]
 
 
@@ -102,7 +102,8 @@ def _check_options(options: Node | None, pack: Document) -> None:
     options.check_keys(known, f"the options of {pack.file}")
     for name, place in options.entries():
         default = known.get(name)
-        if name in known and place.value is not None and not _is_like(place.value, default):
+        is_passed_on = type(place.value) is str and _OPTION.fullmatch(place.value) is not None
+        if name in known and place.value is not None and not is_passed_on and not _is_like(place.value, default):
             what = f"{place.location}: this must be {_describe_type(default)}."
             place.add_problem("wrong-type", what, f"In {pack.file} it is {default!r}.")
 
