@@ -20,6 +20,7 @@ DESCRIPTIONS = {
     "dialects": "document → hooks, one module or folder for each format",
     "project": "files → book: find, trust, load, watch",
     "record": "every decision, kept: written, chained, read, verified",
+    "prove": "properties of hooks: proved, or refuted with an event",
     "hosts": "coding agents, the bridge, `install` and `doctor`, the MCP proxy, Python sessions",
     "runtime": "hookline's own agent: models, tools, threads, storage, skills, triggers",
     "testing": "what users need to test their hooks",

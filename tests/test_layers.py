@@ -18,7 +18,17 @@ ROOT = Path(hookline.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 CORE = {"formatting", "shell", "hooks", "config", "patterns"}
-BELOW_HOSTS = CORE | {"engine", "dialects", "runners", "project", "extensions", "register", "standard_agents", "record"}
+BELOW_HOSTS = CORE | {
+    "engine",
+    "dialects",
+    "runners",
+    "project",
+    "extensions",
+    "register",
+    "standard_agents",
+    "record",
+    "prove",
+}
 ANYWHERE = {"errors", "lazy_dataclasses", "lazy_imports"}  # importable everywhere; they import nothing of ours
 MAY_IMPORT: dict[str, set[str]] = {
     **{name: set() for name in sorted(ANYWHERE)},
@@ -35,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dialects": CORE | {"extensions", "standard_agents"},
     "project": CORE | {"dialects", "engine", "runners"},
     "record": CORE | {"engine", "project", "dialects"},
+    "prove": CORE | {"engine", "dialects"},
     "hosts": BELOW_HOSTS,
     "runtime": BELOW_HOSTS | {"hosts"},
     "testing": BELOW_HOSTS | {"hosts", "runtime"},

@@ -265,6 +265,11 @@ def can_match(compiled: Pattern) -> bool:
         return True
 
 
+def syntax_tree(compiled: Pattern) -> RegexNode:
+    """The pattern's syntax tree. Raises BadPattern if only RE2 itself can read it."""
+    return _parse_source(compiled.source, compiled.syntax)
+
+
 def _parse_source(source: str, syntax: Syntax) -> RegexNode:
     """RE2 reads most native patterns itself, so the parsers are imported where one is needed."""
     if syntax is Syntax.JAVASCRIPT:

@@ -1,0 +1,1 @@
+"""Proves that hooks stop every event of a kind, or finds one that they do not stop."""

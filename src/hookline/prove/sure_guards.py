@@ -1,0 +1,100 @@
+"""Which hooks stop an event whenever their condition holds, and why the others may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
+from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.notify import Log
+from hookline.hooks.attempt import accept_outcome
+from hookline.hooks.event import FactPath, touches
+from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.protocols import Action, May
+from hookline.lazy_dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Guards:
+    """The hooks of one event that can stop it."""
+
+    sure: list[Hook] = field(default_factory=list)
+    unsure: dict[int, str] = field(default_factory=dict)  # by id(): why
+
+
+def find_guards(hooks: Iterable[Hook], stopping: frozenset[Verdict]) -> Guards:
+    """hooks: of one event, in the order in which they run; stopping: the verdicts that count."""
+    found = Guards()
+    changing: list[tuple[Hook, tuple[FactPath, ...]]] = []
+    ending: dict[str, Hook] = {}
+    for hook in hooks:
+        if not hook.enabled or not hook.wait:  # nobody waits for the answer of a background hook
+            continue
+        if hook.may_stop:
+            why = _why_unsure(hook, stopping, changing, ending)
+            if why is None:
+                found.sure.append(hook)
+            else:
+                found.unsure[id(hook)] = why
+        if hook.may_change:
+            changing.append((hook, tuple(hook.then.changes())))
+        if _may_end_group(hook):
+            ending.setdefault(hook.group, hook)
+    return found
+
+
+def _why_unsure(
+    hook: Hook,
+    stopping: frozenset[Verdict],
+    changing: list[tuple[Hook, tuple[FactPath, ...]]],
+    ending: dict[str, Hook],
+) -> str | None:
+    answer = certain_answer(hook.then)
+    if answer is None:
+        return f"its answer comes from {hook.then.label}"
+    if not _stops(answer, hook.event, stopping):
+        return "it does not deny"
+    if hook.limit != UNLIMITED:
+        return f"it does not fire every time ({', '.join(hook.limit.keys) or 'its fires are counted'})"
+    if hook.scope != GLOBAL_SCOPE:
+        return "it is only for some agents, prompts or sessions"
+    if hook.group in ending:
+        return f"{ending[hook.group].id} may end the hooks of its file before it"
+    reads = tuple(hook.when.reads())
+    for other, paths in changing:
+        if not paths or touches(reads, tuple((path, None) for path in paths)):
+            return f"{other.id} may change the event before it"
+    return None
+
+
+def certain_answer(action: Action) -> Outcome | None:
+    """The action's answer, but for its texts, if it is always the same and cannot fail."""
+    if isinstance(action, FixedAnswer):
+        return action.constant
+    if isinstance(action, TemplateAnswer):
+        return action.outcome
+    if isinstance(action, Chain) and not action.stop_on_failure:
+        for step in action.steps:
+            answer = None if step.ends_chain else certain_answer(step.action)
+            if answer is not None and (answer.verdict is Verdict.DENY or answer.halt):
+                return answer
+            if not isinstance(step.action, Log | FixedAnswer | TemplateAnswer):
+                return None
+    return None
+
+
+def _stops(answer: Outcome, event: str, stopping: frozenset[Verdict]) -> bool:
+    accepted, rejection = accept_outcome(answer, event)
+    return rejection is None and (accepted.verdict in stopping or accepted.halt)
+
+
+def _may_end_group(hook: Hook) -> bool:
+    """A deny ends its group too, but then the event is stopped."""
+    answer = certain_answer(hook.then)
+    return hook.on_error.final or (answer is not None and answer.final and answer.verdict is not Verdict.DENY)
+
+
+def may_matter(hook: Hook) -> bool:
+    """Whether its answer could stop or change the event, or keep other hooks from running."""
+    return bool(hook.may & (May.DENY | May.ASK | May.HALT | May.CHANGE)) or hook.may_change or _may_end_group(hook)

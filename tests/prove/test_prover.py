@@ -1,0 +1,155 @@
+"""The prover gives the same answer as deciding every event one by one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("z3", reason="z3-solver is not installed: pip install 'hookline[prove]'")
+
+from hookline.project import load_text
+from hookline.prove.properties import parse_property
+from hookline.prove.prover import ProofAnswer, ProofResult, prove
+from prove.brute_force import DIRECTORY, RandomSet, expected_result
+
+PROVED, REFUTED, UNPROVED = ProofResult.PROVED, ProofResult.COUNTER_EXAMPLE, ProofResult.NOT_PROVED
+ENV = r"{id: env, on: tool.before, when: {tool: [write_file, edit_file], input: {path: '\.env$'}}, then: {deny: no}}"
+
+
+def answer(hooks: list[str], text: str, dialect: str = "native", **options: object) -> ProofAnswer:
+    config = "hooks:\n" + "".join(f"  - {hook}\n" for hook in hooks) if dialect == "native" else hooks[0]
+    book = load_text(config, "hookline.yaml" if dialect == "native" else "hub.json", dialect)
+    assert not [problem for problem in book.problems if problem.severity == "error"], book.problems
+    return prove(book, parse_property(text, **options), Path("/project"), timedelta(seconds=60))
+
+
+def assert_same_answer(random_set: RandomSet) -> None:
+    found = prove(random_set.book, random_set.property, DIRECTORY, timedelta(minutes=1))
+    expected, event = expected_result(random_set)
+    assert found.result is expected, f"{random_set.config}{random_set.text}\n{found}\n{event}"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_answer_is_that_of_brute_force(seed):
+    assert_same_answer(RandomSet(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(40, 1000, 40))
+def test_the_answer_is_that_of_brute_force_for_a_thousand_sets(start):
+    for seed in range(start, start + 40):
+        assert_same_answer(RandomSet(seed))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'tool: [write_file, edit_file], input: {path: "\.env$"}',
+        r"kind: [write, edit], input: {path: '(^|/)\.env$'}",
+        "kind: write, input: {path: {glob: '**/.env'}}",
+        "tool: Write, input: {file_path: {exactly: .env}}",
+        "tool: delete_file, kind: write, input: {path: {is: a/.env}}",
+        "tool: 'mcp.files.write_*', input: {path: '[.]env$'}, kind: write",
+    ],
+)
+def test_a_guard_holds_for_every_agent_and_spelling(text):
+    assert answer([ENV], text).result is PROVED
+
+
+@pytest.mark.parametrize("text", [r"input: {path: '\.env$'}", r"kind: write, input: {path: '\.env'}", "kind: write"])
+def test_what_a_guard_does_not_cover_is_found(text):
+    found = answer([ENV], text)
+    assert found.result is REFUTED
+    assert found.facts["tool"]["name"]
+
+
+def test_delete_file_is_found_where_a_guard_thought_only_of_write_and_edit():
+    by_name = "{id: g, on: tool.before, when: {fact: {tool.name: '^(write|edit)_file$'}}, then: {deny: no}}"
+    others = "{id: k, on: tool.before, when: {not: {any: [{fact: {tool.name: delete}}, {tool: write_file}]}}, then: {deny: no}}"
+    found = answer([by_name, others], r"tool: [write_file, delete_file], input: {path: '\.env$'}, kind: write")
+    assert found.result is REFUTED
+    found = answer([by_name], r"tool: delete_file, input: {path: '\.env$'}")
+    assert found.facts["tool"]["name"] == "delete_file"
+
+
+def test_hooks_prove_a_property_together():
+    hooks = [
+        "{id: a, on: tool.before, when: {kind: shell, input: {command: '^[a-m]'}}, then: {deny: no}}",
+        "{id: b, on: tool.before, when: {kind: shell, input: {command: '^[n-z]'}}, then: {deny: no}}",
+    ]
+    assert answer(hooks, "kind: shell, input: {command: '^[a-z]'}").result is PROVED
+    found = answer(hooks, "kind: shell, input: {command: '^[a-z0]'}")
+    assert found.facts["tool"]["input"]["command"].startswith("0")
+
+
+def test_a_path_has_many_spellings():
+    """One spelling of a reading may match what another spelling of it does not."""
+    hooks = [
+        "{id: a, on: tool.before, when: {input: {path: '^a'}, not: {input: {path: 'b'}}}, then: {deny: no}}",
+        "{id: b, on: tool.before, when: {input: {path: '^a.*b'}}, then: {deny: no}}",
+    ]
+    assert answer(hooks, "kind: write, input: {path: '^a'}").result is not PROVED
+    assert answer(hooks, "kind: write, input: {content: '^a'}").result is REFUTED
+
+
+def test_the_same_condition_needs_no_translation():
+    hook = "{id: a, on: tool.before, when: {kind: shell, runs: rm}, then: {deny: no}}"
+    assert answer([hook], "kind: shell, runs: rm, input: {command: sudo}").result is PROVED
+    assert answer([hook], "kind: shell, input: {command: rm}").result is REFUTED
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [
+        ("{id: p, on: tool.before, when: {kind: shell}, then: {run: check.sh}, on_error: closed}", "the action run"),
+        ("{id: p, on: tool.before, when: {kind: shell}, then: {deny: no}, max_fires: 2}", "max_fires"),
+        (
+            r"{id: p, on: tool.before, when: {kind: shell, input: {command: '(x|)\1'}}, then: {deny: no}}",
+            "back-reference",
+        ),
+    ],
+)
+def test_what_cannot_be_translated_is_named_and_is_no_proof(hook, reason):
+    found = answer([hook], "kind: shell, input: {command: x}")
+    assert found.result is UNPROVED
+    assert any(each.startswith("p (hookline.yaml:2): ") and reason in each for each in found.reasons)
+
+
+def test_a_hook_that_cannot_be_translated_does_not_hinder_a_proof_without_it():
+    program = "{id: p, on: tool.before, then: {run: check.sh}, on_error: open}"
+    assert answer([program, ENV], r"kind: write, input: {path: '\.env$'}").result is PROVED
+
+
+def test_a_change_before_a_guard_is_no_proof():
+    change = "{id: c, on: tool.before, when: {kind: write}, then: {set: {tool.input.path: safe.txt}}}"
+    assert answer([change, ENV], r"kind: write, input: {path: '\.env$'}").result is not PROVED
+    assert answer([ENV, change], r"kind: write, input: {path: '\.env$'}").result is PROVED
+
+
+def test_an_ask_is_enough_only_if_you_say_so():
+    hook = "{id: a, on: tool.before, when: {kind: shell}, then: {ask: sure?}}"
+    assert answer([hook], "kind: shell").result is REFUTED
+    assert answer([hook], "kind: shell", ask_is_enough=True).result is PROVED
+
+
+def test_other_events_and_dialects():
+    flo = '{"hooks": {"UserPromptSubmit": [{"action": "deny", "reason": "no"}], "PreToolUse": [{"matcher": "^bash$", "inputMatchers": {"command": "^rm"}, "action": "deny"}]}}'
+    assert answer([flo], "prompt: deploy", "flo", event="prompt.submit").result is PROVED
+    assert answer([flo], "kind: shell, input: {command: '^rm -rf'}", "flo").result is PROVED
+    assert answer([flo], "kind: shell, input: {command: rm}", "flo").result is REFUTED
+
+
+def test_unicode_and_case():
+    hook = "{id: a, on: tool.before, when: {kind: shell, input: {command: '(?i)^straße'}}, then: {deny: no}}"
+    assert answer([hook], "kind: shell, input: {command: '^STRAßE'}").result is PROVED
+    found = answer([hook], "kind: shell, input: {command: '^STRASSE'}")
+    assert found.result is REFUTED
+
+
+def test_time_is_limited():
+    book = load_text(f"hooks:\n  - {ENV}\n", "hookline.yaml", "native")
+    found = prove(book, parse_property("kind: write"), Path("/"), timedelta(microseconds=1))
+    assert found.result is UNPROVED
+    assert "no answer within" in found.reasons[0]
