@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MODULES = {
     "pydantic-ai-slim": "pydantic_ai",
+    "z3-solver": "z3",
     "prompt-toolkit": "prompt_toolkit",
     "opentelemetry-sdk": "opentelemetry.sdk",
     "opentelemetry-exporter-otlp-proto-common": "opentelemetry.exporter.otlp.proto.common",
@@ -120,7 +121,7 @@ def test_run_says_what_to_install(project, arguments):
     )
 
 
-@pytest.mark.parametrize("verb", ["run", "watch"])
+@pytest.mark.parametrize("verb", ["run", "watch", "prove"])
 def test_its_help_is_shown_without_the_extra(project, verb):
     assert run_core(verb, "--help").returncode == 0
 
@@ -131,6 +132,20 @@ def test_watch_says_what_to_install(project):
     assert done.stderr == (
         "hookline: hookline watch needs textual, which is an extra. Install it: pip install 'hookline[watch]'\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "need"),
+    [
+        (["prove", "--denied", "tool: bash"], "hookline prove needs the solver z3"),
+        (["test", "property.yaml"], "a property needs the solver z3"),
+    ],
+)
+def test_a_proof_says_what_to_install(project, arguments, need):
+    (project / "property.yaml").write_text("config: {hooks: []}\nproperties: [{never: {tool: bash}}]\n")
+    done = run_core(*arguments)
+    assert done.returncode == 1
+    assert done.stderr == f"hookline: {need}, which is an extra. Install it: pip install 'hookline[prove]'\n"
 
 
 @pytest.mark.parametrize("name", ["Runtime"])

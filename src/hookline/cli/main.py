@@ -31,6 +31,7 @@ VERBS: Final = {
     "log": ("hookline.cli.log", "Show what the hooks decided, newest last."),
     "why": ("hookline.cli.why", "Explain a recorded decision: every hook, and why it did or did not act."),
     "replay": ("hookline.cli.replay", "Decide recorded events anew, and show what would change."),
+    "prove": ("hookline.cli.prove", "Prove that the hooks stop every event of a kind, or show one that passes."),
     "stats": ("hookline.cli.stats", "Count how often each hook acted, and how long it took."),
     "verify": ("hookline.cli.verify", "Check that no record was changed, removed or inserted."),
     "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),

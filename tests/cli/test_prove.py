@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("z3", reason="z3-solver is not installed: pip install 'hookline[prove]'")
+
+HOOKS = r"""hooks:
+  - {id: env, on: tool.before, when: {tool: [write_file, edit_file], input: {path: '\.env$'}}, then: {deny: no}}
+  - {id: ask, on: tool.before, when: {kind: shell, input: {command: ^git push}}, then: {ask: sure?}}
+  - {id: program, on: tool.before, when: {kind: fetch}, then: {run: check.sh}, on_error: closed}
+"""
+PROVED = r'tool: [write_file, edit_file], input: {path: "\.env$"}'
+REFUTED = r"kind: [write, edit], input: {path: '\.env'}"
+
+
+@pytest.fixture(autouse=True)
+def _hooks(project):
+    Path("hooks.yaml").write_text(HOOKS)
+
+
+def test_a_proof(hookline):
+    result = hookline("prove", "--config", "hooks.yaml", "--denied", PROVED)
+    assert (result.exit_code, result.stdout) == (0, f"proved: {PROVED} is denied\n")
+
+
+def test_a_counter_example_is_a_command_that_shows_it(hookline):
+    result = hookline("prove", "--config", "hooks.yaml", "--denied", REFUTED)
+    assert result.exit_code == 2
+    assert result.stdout.startswith("counter-example: ")
+    command = shlex.split(result.stdout.splitlines()[1])
+    assert command[:2] == ["hookline", "fire"]
+    fired = hookline(*command[1:])
+    assert fired.exit_code == 0
+    assert "env" not in fired.stdout
+
+
+def test_what_is_not_proved_is_explained(hookline):
+    result = hookline("prove", "--config", "hooks.yaml", "--denied", "kind: fetch")
+    assert result.exit_code == 3
+    assert "program (hooks.yaml:4): its answer comes from the action run" in result.stdout
+
+
+def test_stopped_counts_asks(hookline):
+    text = "kind: shell, input: {command: '^git push --force'}"
+    assert hookline("prove", "--config", "hooks.yaml", "--denied", text).exit_code == 2
+    assert hookline("prove", "--config", "hooks.yaml", "--stopped", text).exit_code == 0
+
+
+def test_json_and_several_properties(hookline):
+    result = hookline(
+        "prove", "--json", "--config", "hooks.yaml", "--denied", PROVED, "--denied", "kind: fetch", "--denied", REFUTED
+    )
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["result"] for each in found] == ["proved", "not proved", "counter-example"]
+    assert found[2]["facts"]["tool"]["input"]
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "there is nothing to prove"),
+        (["--denied", "tol: x"], "Did you mean tool?"),
+        (["--denied", "tool: x", "--timeout", "5"], "write 5s"),
+        (["--denied", "result: x", "--event", "tool.after"], "no hook can deny tool.after"),
+    ],
+)
+def test_a_wrong_call(hookline, options, message):
+    result = hookline("prove", "--config", "hooks.yaml", *options)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_properties_in_a_test_file(hookline):
+    Path("case.yaml").write_text(
+        "note: env files\nfile: hooks.yaml\nproperties:\n"
+        r"- {id: env-is-safe, never: {tool: write_file, input: {path: '\.env$'}}}"
+        "\n"
+        "- {id: push, never: {kind: shell, input: {command: ^git push}}, ask_is_enough: true}\n"
+    )
+    assert hookline("test", "case.yaml").exit_code == 0
+    Path("case.yaml").write_text("file: hooks.yaml\nproperties:\n- {id: all-safe, never: {kind: write}}\n")
+    result = hookline("test", "case.yaml")
+    assert result.exit_code == 1
+    assert "all-safe" in result.stdout
+    assert "hookline fire tool.before" in result.stdout
