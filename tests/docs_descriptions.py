@@ -73,6 +73,7 @@ CASE_KEYS: Final = {
     "env": "environment variables of the programs",
     "model": "the model's answers: a text, or a list in order",
     "trusted": "`false`: the user has not trusted the project's `files`",
+    "properties": "what must be [proved](prove.md) of the hooks, instead of an `event` or besides",
     "expect": "what must happen",
 }
 

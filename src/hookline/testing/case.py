@@ -15,6 +15,7 @@ from hookline.errors import ConfigError, HooklineError
 from hookline.hooks.events import EVENTS, all_event_names, event_named
 from hookline.hooks.host import ToolResult
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.prove.properties import Property, read_properties
 from hookline.testing.expectation import LOAD_KEYS, Expected, read_expected
 
 CASE_KEYS: Final = (
@@ -29,6 +30,7 @@ CASE_KEYS: Final = (
     "env",
     "model",
     "trusted",
+    "properties",
     "expect",
 )
 STEP_KEYS: Final = ("event", "expect", "advance")
@@ -62,6 +64,7 @@ class Case:
     steps: tuple[Step, ...] = ()
     at_load: Expected = field(default_factory=Expected)
     trusted: bool = True  # for a case with files: whether the user has trusted the project
+    properties: tuple[Property, ...] = ()  # what must be proved of the hooks
 
     @property
     def name(self) -> str:
@@ -136,6 +139,7 @@ def _read_case(at: Node, path: Path) -> Case | None:
         steps=steps,
         at_load=at_load,
         trusted=_read_trusted(at),
+        properties=_read_properties(at),
     )
     return made if len(at.problems) == before else None
 
@@ -214,6 +218,11 @@ def _read_trusted(at: Node) -> bool:
     return trusted is None or trusted.flag() is not False
 
 
+def _read_properties(at: Node) -> tuple[Property, ...]:
+    place = at.get("properties")
+    return () if place is None else tuple(read_properties(place))
+
+
 def _read_model(at: Node) -> tuple[str, ...]:
     model = at.get("model")
     return () if model is None else model.texts(empty=True) or ()
@@ -236,7 +245,7 @@ def _read_steps(at: Node, dialect: str | None) -> tuple[tuple[Step, ...], Expect
             event.add_problem("two-events", f"{event.location}: event and steps exclude each other.", at_key=True)
         made = [_read_step(place, dialect) for place in steps.items()]
         return tuple(step for step in made if step is not None), at_load
-    if expect is None:
+    if expect is None and at.get("properties") is None:
         at.add_problem(
             "no-event",
             f"{_place_prefix(at)}there is no event.",

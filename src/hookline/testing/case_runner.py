@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
@@ -16,7 +17,7 @@ from hookline.config.problem import Problem
 from hookline.dialects.dialect import CONFIG_LOCATIONS
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
-from hookline.errors import ConfigError
+from hookline.errors import ConfigError, extra_required
 from hookline.formatting import printable
 from hookline.hooks.event import Event
 from hookline.hooks.session_facts import SessionInfo, session_facts
@@ -84,6 +85,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 
 
 _MAX_SHOWN: Final = 2_000
+_PROOF_TIMEOUT: Final = timedelta(minutes=1)
 SESSION_ID: Final = "test"
 USER_NAME: Final = "tester"
 
@@ -128,7 +130,25 @@ async def _run_once(case: Case, *, explain: bool) -> Result:
             happened = await _run_step(step, (book, host), directory, log, explain=explain)
             decisions.append(happened.required_decision)
             differences += [(number, each) for each in step.expect.differences(happened)]
+        differences += [(0, each) for each in _unproved_properties(case, book, directory)]
         return Result(case, tuple(differences), tuple(decisions))
+
+
+def _unproved_properties(case: Case, book: Book, directory: Path) -> Iterator[Difference]:
+    if not case.properties:
+        return
+    with extra_required("a property needs the solver z3", "prove"):
+        from hookline.prove.example_event import fire_command
+        from hookline.prove.prover import prove
+    for wanted in case.properties:
+        answer = prove(book, wanted, directory, _PROOF_TIMEOUT)
+        if answer.facts:
+            configs = () if case.config_file is None else (str(case.config_file),)
+            yield Difference(
+                wanted.id, "proved", f"{answer.result}: {fire_command(wanted.event, answer.facts, configs)}"
+            )
+        elif answer.reasons:
+            yield Difference(wanted.id, "proved", "\n".join((str(answer.result), *answer.reasons)))
 
 
 async def _run_step(
