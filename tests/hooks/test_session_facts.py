@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from hookline.hooks.session_facts import SessionInfo, base_facts, format_utc, session_facts
+from hookline.hooks.session_facts import SessionInfo, base_facts, format_utc, login_name, session_facts
 
 SESSION = SessionInfo("s1", "me", "/project", 0.0, tool_calls=3)
 
@@ -22,6 +24,13 @@ def test_a_session_has_its_facts() -> None:
         "time": "1970-01-01T00:00:00Z",
     }
     assert set(base_facts(SessionInfo(None, None, "/", 0.0, tool_calls=3))) == {"host", "cwd", "workspace", "time"}
+
+
+def test_the_user_is_that_of_the_process_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "somebody")
+    login_name.cache_clear()
+    assert login_name() == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_a_given_fact_is_never_changed() -> None:

@@ -7,7 +7,6 @@ session's end. Then a trigger starts a session of its own.
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import Any
 
 from hookline.engine.book import Book, Layer
 from hookline.hooks.hook import Hook
+from hookline.hooks.session_facts import login_name
 from hookline.hosts.python.session import Question
 from hookline.patterns.pattern import pattern
 from hookline.project import load_text
@@ -30,7 +30,7 @@ from hookline.testing import FakeClock
 from runtime.scripted_runtime import UpdateRecorder, open_runtime, send_prompt, tool_call_step
 
 SESSION = "session_of_the_story"
-USER = getpass.getuser()
+USER = login_name()
 
 NIGHTLY = Trigger("nightly", TriggerKind.CRON, "0 3 * * *", "Nightly: look at {{trigger.place}}.")
 APP = App(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,13 +27,6 @@ def home() -> Path:
         return Path.home()
     except RuntimeError as error:
         raise HooklineError("no home directory found. Set HOME.") from error
-
-
-def user_name() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a user id without a name, as in many containers
-        return str(os.getuid()) if hasattr(os, "getuid") else ""
 
 
 def trust() -> Trust:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.context import current_directory, load_book, user_name
+from hookline.cli.context import current_directory, load_book
 from hookline.cli.decision_text import exit_code, show_decision
 from hookline.cli.dry_run import RecordingHost
 from hookline.cli.facts_input import read_facts
@@ -24,7 +24,7 @@ from hookline.engine.limits import FireCounts
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, event_named
-from hookline.hooks.session_facts import SessionInfo, session_facts
+from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
 from hookline.lazy_dataclasses import dataclass
 from hookline.runners.local_host import LocalHost
 
@@ -93,7 +93,7 @@ def _what_is_missing(book: Book, event: Event) -> str:
 
 
 def _new_session() -> SessionInfo:
-    return SessionInfo(f"fire-{os.urandom(6).hex()}", user_name(), current_directory(), time.time())
+    return SessionInfo(f"fire-{os.urandom(6).hex()}", login_name(), current_directory(), time.time())
 
 
 def _decide(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:

@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.context import current_directory, sources, trust, user_name
+from hookline.cli.context import current_directory, sources, trust
 from hookline.cli.options import Verb, config_option, explain_refusal, keep_going_option, on_problem
 from hookline.cli.output import err
 from hookline.config.problem import errors_of, refuse_errors
 from hookline.errors import HooklineError, extra_required
 from hookline.formatting import printable
+from hookline.hooks.session_facts import login_name
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
 from hookline.hosts.mcp.server_entries import HEADERS_VARIABLE
 from hookline.hosts.mcp.upstream import ProcessUpstream
@@ -97,7 +98,7 @@ def _config_sources(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
 async def _run_proxy(
     command: tuple[str, ...], url: str | None, headers: Mapping[str, str], name: str, watched: BookWatcher
 ) -> str | None:
-    identity = SessionIdentity(f"mcp-{uuid.uuid4().hex[:12]}", user_name(), current_directory())
+    identity = SessionIdentity(f"mcp-{uuid.uuid4().hex[:12]}", login_name(), current_directory())
     client = await Stdio.claim()
     server = await ProcessUpstream.start(command) if url is None else _connect_url(url, headers)
     try:

@@ -417,11 +417,13 @@ class Round:
     def _add_recheck_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> None:
         """Only ask, deny, halt and a withheld result count; the rest was added the first time."""
         declared = hook.on_error.changes
-        withheld = bool(declared) and outcome.changes[-len(declared) :] == declared
+        withheld = outcome.changes[-len(declared) :] if declared else ()
+        if [path for path, _ in withheld] != [path for path, _ in declared]:
+            withheld = ()
         if outcome.verdict < Verdict.ASK and not outcome.halt and not withheld:
             return
         if withheld:
-            self.event = self.event.with_changes(declared)
+            self.event = self.event.with_changes(withheld)
         if outcome.verdict is Verdict.ASK:
             self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         new_notes = tuple(note for note in outcome.notes if note not in self.combined.notes)

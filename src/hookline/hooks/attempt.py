@@ -28,6 +28,7 @@ from hookline.hooks.outcome import (
     Note,
     Outcome,
     Verdict,
+    denied_changes,
     is_outcome,
     merge_terms,
 )
@@ -264,9 +265,9 @@ def accept_outcome(
     )
     rejections = (wording or NATIVE_WORDING).rejection(rejected, rejected_paths)
     text = f"{event_name or event} does not accept {' or '.join(rejections)}"
-    return accepted, Failure(
-        FailureKind.NOT_ACCEPTED, text, detail=f"{outcome.reason} ({text})" if outcome.reason else ""
-    )
+    detail = f"{outcome.reason} ({text})" if outcome.reason else ""
+    denied = bool(rejected & (May.DENY | May.ASK))
+    return accepted, Failure(FailureKind.NOT_ACCEPTED, text, detail=detail, denied=denied)
 
 
 def is_weakened(outcome: Outcome, accepted: Outcome) -> bool:
@@ -295,6 +296,8 @@ def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
     declared = on_error.reason.replace("{failure}", text)
     reason = declared or (text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
     notes = tuple(note if note.text else replace(note, text=failure.text) for note in on_error.notes)
+    if failure.denied and on_error.changes:
+        on_error = replace(on_error, changes=denied_changes(on_error.changes))
     if reason == on_error.reason and notes == on_error.notes:
         return on_error
     return replace(on_error, reason=reason, notes=notes)

@@ -11,6 +11,7 @@ from hookline.hooks.event import Changes
 from hookline.lazy_dataclasses import dataclass
 
 _WITHHELD_PREFIX: Final = "[withheld: hook "
+_UNCHECKED: Final = " could not check it]"
 
 
 class Verdict(IntEnum):
@@ -120,7 +121,18 @@ def _is_note(note: Any) -> bool:
 
 def withheld_text(hook_id: str) -> str:
     """What stands in the place of a result that a hook could not check."""
-    return f"{_WITHHELD_PREFIX}{hook_id} could not check it]"
+    return f"{_WITHHELD_PREFIX}{hook_id}{_UNCHECKED}"
+
+
+def denied_changes(changes: Changes) -> Changes:
+    """The same for a result that the hook checked and denied, too late to deny the call.
+
+    The reason is left out: it may quote the result.
+    """
+    return tuple(
+        (path, f"{value.removesuffix(_UNCHECKED)} denied it]" if is_withheld(value) else value)
+        for path, value in changes
+    )
 
 
 def is_withheld(result: object) -> bool:
@@ -153,6 +165,7 @@ class Failure:
     answer: Outcome | None = None  # used instead of the hook's on_error, unless that is stronger
     partial_outcome: Outcome | None = None  # what the action asked for before it failed; it still counts
     detail: str = ""  # used instead of `text` in a reason; not for logs, as it may quote what the hook was given
+    denied: bool = False  # the hook denied or asked, which the event does not accept
 
 
 class ActionError(Exception):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +24,15 @@ class SessionInfo:
     wall: float  # seconds since 1970, UTC
     host: str = "hookline"
     tool_calls: int | None = None
+
+
+@cache
+def login_name() -> str:
+    """The name of the user who runs this process, by the user id: a project could set the variables USER and LOGNAME."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # the user id has no name, as in many containers
+        return str(os.getuid())
 
 
 def base_facts(session: SessionInfo) -> dict[str, Any]:

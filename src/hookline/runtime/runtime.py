@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -19,6 +18,7 @@ from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock
+from hookline.hooks.session_facts import login_name
 from hookline.lazy_dataclasses import replace
 from hookline.project.book_watcher import BookWatcher
 from hookline.project.effective_file import EffectiveFile
@@ -234,7 +234,7 @@ class Runtime:
             app=str(self.workspace),
             agent=who.id,
             workspace=str(self.workspace),
-            user=_user_name(),
+            user=login_name(),
             created=now,
             last_used=now,
         )
@@ -431,10 +431,3 @@ def _load_skills(app: App, workspace: Path, settings: Settings) -> Skills:
 def _is_script(name: str, app: App) -> bool:
     named = app.models.get(name)
     return (named.model if named is not None else name).startswith("script:")
-
-
-def _user_name() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""

@@ -94,9 +94,3 @@ def test_a_relative_directory_counts_as_unset() -> None:
 
     assert directories(HOME="/home/me", XDG_CONFIG_HOME="config") == (Path("/home/me/.local/state/hookline"), None)
     assert directories(HOME="/home/me", XDG_STATE_HOME="/s", XDG_CONFIG_HOME="/c") == (Path("/s/hookline"), Path("/c"))
-
-
-def test_the_user_is_that_of_the_agents_environment() -> None:
-    assert AgentCall("a", "e", b"", "/", {b"LOGNAME": b"me", b"USER": b"other"}).user == "me"
-    assert AgentCall("a", "e", b"", "/", {b"USER": b"other"}).user == "other"
-    assert AgentCall("a", "e", b"", "/", {}).user

@@ -60,16 +60,11 @@ class AgentCall:
         get = self.environment.get
         return _user_directories(get(b"HOME", b""), get(b"XDG_CONFIG_HOME", b""), get(b"XDG_STATE_HOME", b""))
 
-    @property
-    def user(self) -> str:
-        get = self.environment.get
-        return os.fsdecode(get(b"LOGNAME") or get(b"USER") or b"") or _passwd_field("pw_name") or str(os.getuid())
-
 
 @lru_cache(64)  # an engine has few users, and paths take longer to build than a hook to decide
 def _user_directories(home: bytes, config: bytes, state: bytes) -> UserDirectories:
     return UserDirectories(
-        _absolute_path(home) or Path(_passwd_field("pw_dir") or "/nonexistent"),
+        _absolute_path(home) or Path(_passwd_home()),
         _absolute_path(config),
         _absolute_path(state),
     )
@@ -82,11 +77,11 @@ def _absolute_path(value: bytes) -> Path | None:
 
 
 @cache
-def _passwd_field(field: str) -> str:
+def _passwd_home() -> str:
     try:
-        return str(getattr(pwd.getpwuid(os.getuid()), field))
+        return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # the user id has no name, as in many containers
-        return ""
+        return "/nonexistent"
 
 
 HEADER_SIZE: Final = client.REQUEST_HEADER_SIZE

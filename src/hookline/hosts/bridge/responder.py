@@ -31,7 +31,7 @@ from hookline.hooks.host import (
     ScriptCall,
 )
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
-from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hooks.session_facts import SessionInfo, base_facts, login_name
 from hookline.hooks.tools import ToolKind, tool_kind
 from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents.agent import CodingAgent, ParsedPayload, Reply
@@ -342,7 +342,7 @@ class _Question:
 
     def _place(self, event: Event) -> _PlacedEvent:
         cwd = self._find_cwd(event)
-        known = base_facts(SessionInfo(None, self._call.user, cwd, self._engine.local_host.clock.wall()))
+        known = base_facts(SessionInfo(None, login_name(), cwd, self._engine.local_host.clock.wall()))
         place = {"cwd": str(cwd), "workspace": str(self._workspace or event.facts.get("workspace") or cwd)}
         return _PlacedEvent(
             Event(event.name, {**known, **event.facts, **place}),
