@@ -11,13 +11,13 @@ import pytest
 
 from hookline.engine.book import Book, Layer
 from hookline.hooks.event import Event
+from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import May
 from hookline.project import load_text
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.exchange import MAX_DENIED_STOPS
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ScriptStep
 from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, ToolCallFinished, ToolCallStarted

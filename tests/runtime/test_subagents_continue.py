@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.runtime.apps.app import App
-from hookline.runtime.exchange import MAX_DENIED_STOPS
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ScriptStep
 from hookline.runtime.updates import DecisionMade, ToolCallFinished

@@ -306,6 +306,7 @@ _EVENT_KINDS: Final = (
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
 BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them
+MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
 
 
 def events_by_name(dialect: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
+from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.effects import apply_effects, apply_requests
 from hookline.runtime.history import CONTINUE_PROMPT
@@ -21,7 +22,6 @@ from hookline.runtime.tool_calls import ToolCalls
 from hookline.runtime.turn import Turn, TurnResult
 from hookline.runtime.updates import Ending, ExchangeEnded
 
-MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
 _PROMPT_COUNT_KEY: Final = "prompts"  # where a session stores its number of prompts
 
 

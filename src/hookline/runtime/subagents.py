@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.host import Abort, ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.runtime.apps.app import Agent
-from hookline.runtime.exchange import MAX_DENIED_STOPS, Exchange
+from hookline.runtime.exchange import Exchange
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import is_unfinished
 from hookline.runtime.subagent import Subagent, subagents_of

@@ -46,6 +46,11 @@ def test_a_stop_tells_whether_a_hook_already_made_it_continue(payload: dict[str,
     assert facts("stop", **payload)["stop"] == stop
 
 
+def test_a_sub_agent_names_its_transcript() -> None:
+    found = facts("subagent.end", agent_id="a", agent_transcript_path="/t/a.jsonl")
+    assert found["subagent"] == {"id": "a", "transcript": "/t/a.jsonl"}
+
+
 def test_a_subagent_is_not_the_agent_of_its_event() -> None:
     found = facts("subagent.end", agent_id="a", agent_type="Explore", last_assistant_message="Found.")
     assert "agent" not in found

@@ -49,3 +49,9 @@ def test_a_denied_stop_continues_with_the_reason() -> None:
 def test_the_users_address_is_not_a_fact() -> None:
     for file, payload in SENT.items():
         assert "dev@example.com" not in str(CURSOR.read(event_name(file), payload).events)
+
+
+@pytest.mark.parametrize(("told", "active"), [({"loop_count": 0}, False), ({"loop_count": 2}, True), ({}, None)])
+def test_a_stop_says_whether_a_hook_has_made_it_continue(told: dict[str, int], active: bool | None) -> None:
+    (event,) = get_agent("cursor").read("stop", {"status": "completed", **told}).events
+    assert event.facts["stop"].get("active") is active

@@ -9,6 +9,7 @@ import pytest
 
 from agent_payloads import event_name, payloads
 from bridge_sandbox import BridgeSandbox
+from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.bridge.hook_cache import LoadOnce
@@ -144,3 +145,40 @@ def test_a_result_that_could_not_be_checked_is_withheld_or_stops_the_agent(
 
 def test_every_agent_has_a_result_that_could_not_be_checked() -> None:
     assert {case.values[0] for case in RESULTS} == set(AGENT_NAMES)
+
+
+ALWAYS = "hooks:\n  - {id: tests, on: stop, then: {deny: Run the tests.}}\n"
+
+
+def qwen_stops(desk: BridgeSandbox, **told: object) -> dict:
+    return said(desk, "qwen-code", "Stop", **told)
+
+
+def test_an_agent_that_does_not_say_that_it_was_denied_before_may_stop_at_last(desk: BridgeSandbox) -> None:
+    desk.write_hooks(ALWAYS, users=True)
+    for _ in range(MAX_DENIED_STOPS):
+        assert qwen_stops(desk)["decision"] == "block"
+    last = qwen_stops(desk)
+    assert "decision" not in last
+    assert f"kept the agent from stopping {MAX_DENIED_STOPS} times" in last["systemMessage"]
+    assert "Run the tests." in last["systemMessage"]
+    assert qwen_stops(desk)["decision"] == "block"  # a new row
+
+
+def test_a_prompt_begins_a_new_row_of_denied_stops(desk: BridgeSandbox) -> None:
+    desk.write_hooks(ALWAYS, users=True)
+    for _ in range(2 * MAX_DENIED_STOPS):
+        assert qwen_stops(desk)["decision"] == "block"
+        said(desk, "qwen-code", "UserPromptSubmit", prompt="go on")
+
+
+def test_the_agents_own_word_on_denied_stops_counts(desk: BridgeSandbox) -> None:
+    desk.write_hooks(ALWAYS, users=True)
+    for _ in range(2 * MAX_DENIED_STOPS):
+        assert qwen_stops(desk, stop_hook_active=True)["decision"] == "block"
+
+
+def test_hooks_know_that_a_stop_was_denied_before(desk: BridgeSandbox) -> None:
+    once = "when: {fact: {stop.active: {is: false}}}"
+    desk.write_hooks(f"hooks:\n  - {{id: once, on: stop, {once}, then: {{deny: Once.}}}}\n", users=True)
+    assert [qwen_stops(desk).get("decision") for _ in range(3)] == ["block", None, "block"]

@@ -56,7 +56,7 @@ from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
 _OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": TOOL_FAILED}
-_MODEL_GUARDS: Final = {"PreToolUse": Verdict.ASK, "UserPromptSubmit": Verdict.DENY}
+_MODEL_GUARDS: Final = {"PreToolUse": Verdict.ASK, "UserPromptSubmit": Verdict.DENY, "PreCompact": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer. A permission request is for a person anyway."""
 _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
 """Events that no other dialect with this shape has."""

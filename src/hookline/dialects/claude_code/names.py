@@ -99,7 +99,13 @@ _STDIN_BY_EVENT: Final = {
     "SessionStart": {"source": "{{session.source | or startup}}"},
     "SessionEnd": {"reason": "{{session.reason | or other}}"},
     "Stop": {**_MODE_STDIN, **_STOP_STDIN, "last_assistant_message": "{{stop.message}}"},
-    "SubagentStop": {**_MODE_STDIN, **_STOP_STDIN, **_SUBAGENT_STDIN, "last_assistant_message": "{{stop.message}}"},
+    "SubagentStop": {
+        **_MODE_STDIN,
+        **_STOP_STDIN,
+        **_SUBAGENT_STDIN,
+        "agent_transcript_path": "{{subagent.transcript}}",
+        "last_assistant_message": "{{stop.message}}",
+    },
     "SubagentStart": _SUBAGENT_STDIN,
     "PreCompact": {"trigger": "{{trigger | or auto}}", "custom_instructions": ""},
 }

@@ -99,6 +99,7 @@ def _event_facts(event: str, payload: ClaudePayload) -> Facts:
                 else known_facts(input=who)
             )
             stop = _stop_facts(payload) if event == "subagent.end" else {}
+            who |= known_facts(transcript=first_text(payload, "agent_transcript_path"))
             return known_facts(subagent=who, tool=tool, stop=stop)
     return {}
 

@@ -44,7 +44,9 @@ class Cursor(CodingAgent):
             case "prompt.submit":
                 return [{**base, "prompt": first_text(payload, "prompt")}]
             case "stop":
-                return [{**base, "stop": {"reason": first_text(payload, "status") or "end_turn"}}]
+                count = payload.get("loop_count")  # how often a hook has already made the agent continue
+                active = {"active": count > 0} if isinstance(count, int) else {}
+                return [{**base, "stop": {"reason": first_text(payload, "status") or "end_turn", **active}}]
             case "history.compact":
                 return [{**base, **known_facts(trigger=first_text(payload, "trigger"))}]
             case "subagent.start" | "subagent.end":

@@ -19,6 +19,7 @@ from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event
+from hookline.hooks.events import ENDING_EVENTS
 from hookline.hooks.host import (
     Command,
     FireLimiter,
@@ -344,10 +345,10 @@ class _Question:
         cwd = self._find_cwd(event)
         known = base_facts(SessionInfo(None, login_name(), cwd, self._engine.local_host.clock.wall()))
         place = {"cwd": str(cwd), "workspace": str(self._workspace or event.facts.get("workspace") or cwd)}
-        return _PlacedEvent(
-            Event(event.name, {**known, **event.facts, **place}),
-            _cache_key(self._agent, self._call, cwd, self._workspace, event.facts.get("cwd")),
-        )
+        placed = Event(event.name, {**known, **event.facts, **place})
+        if _lacks_stop_active(event):
+            placed = self._fallbacks.add_stop_active(placed)
+        return _PlacedEvent(placed, _cache_key(self._agent, self._call, cwd, self._workspace, event.facts.get("cwd")))
 
     def _find_cwd(self, event: Event) -> Path:
         given, workspace = event.facts.get("cwd"), self._workspace
@@ -387,6 +388,8 @@ class _Question:
     def _finish(self, event: Event, book: Book, decided: Decision) -> Decision:
         """The decision with what this agent lacks made up for, and with what its user has not been told yet."""
         decision = self._fallbacks.apply(event, _drop_standing_notes(decided))
+        if event.name in ENDING_EVENTS and any(map(_lacks_stop_active, self._parsed.events)):
+            decision = self._fallbacks.limit_denied_stops(event, decision)
         untold = (
             self._sessions.take_new_messages(event, _user_messages(decision, book))
             if decision.failures or book.problems
@@ -415,6 +418,10 @@ class _Question:
         """A session's last hooks run after those in the background; half of the time left stays for them."""
         left = timedelta(seconds=max(0.0, self._until - asyncio.get_running_loop().time()) / 2)
         await self._engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
+
+
+def _lacks_stop_active(event: Event) -> bool:
+    return event.name in ENDING_EVENTS and not isinstance(event.read(("stop", "active")), bool)
 
 
 class _PlacedEvent(NamedTuple):

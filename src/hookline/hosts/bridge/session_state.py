@@ -51,10 +51,12 @@ class SessionState:
     halt_reason: str = ""  # why a hook halted the agent, if the agent could not be halted
     closed: bool = False  # halted at the session's start: prompts are denied too
     context: list[str] = field(default_factory=list)  # for the agent, on its next event that can carry it
+    denied_stops: int = 0  # in a row
 
     def as_json(self) -> dict[str, Any]:
-        found = {"counts": self.counts, "said": self.said, "context": self.context}
-        return {"version": _STATE_VERSION, **found, "halted": self.halt_reason, "closed": self.closed}
+        found: dict[str, Any] = {"counts": self.counts, "said": self.said, "context": self.context}
+        found |= {"halted": self.halt_reason, "closed": self.closed, "denied_stops": self.denied_stops}
+        return {"version": _STATE_VERSION, **found}
 
 
 _NO_STATE: Final = SessionState()
@@ -127,6 +129,15 @@ class SessionStore:
             with self._locked_state(_session_key(event)) as state:
                 if not state.closed or event.name == "session.start":
                     state.halt_reason, state.closed = "", False
+
+    def denied_stops(self, event: Event) -> int:
+        """How often in a row hooks have kept the agent from stopping."""
+        return self._peek(_session_key(event)).denied_stops
+
+    def count_stop(self, event: Event, *, denied: bool) -> None:
+        if denied or self.denied_stops(event):
+            with self._locked_state(_session_key(event)) as state:
+                state.denied_stops = state.denied_stops + 1 if denied else 0
 
     def keep_context(self, event: Event, texts: Iterable[str]) -> None:
         with self._locked_state(_session_key(event)) as state:
@@ -252,7 +263,7 @@ def _parse_state(stored: dict[str, Any]) -> SessionState:
     ]
     said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
     halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
-    return SessionState(counts, said, halted, closed, context)
+    return SessionState(counts, said, halted, closed, context, int(stored.get("denied_stops", 0)))
 
 
 def _parse_met(row: dict[str, Any]) -> dict[str, Any]:
