@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hookline.config.problem import Problem, Severity
+from hookline.hooks.actions.chain import leaf_actions
 from hookline.project import load_text
-from hookline.project.lint import leaf_actions, lint_hooks
+from hookline.project.lint import lint_hooks
 from hookline.project.program_lint import lint_programs, lint_variables
 
 CODES = ("blank-command", "unit", "not-expanded")

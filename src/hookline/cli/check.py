@@ -18,14 +18,14 @@ from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
 from hookline.engine.book import gc_paused
-from hookline.hooks.actions.script import RunScript
-from hookline.hooks.hook import Hook
+from hookline.hooks.actions.chain import leaf_actions
 from hookline.hosts.agents import AGENT_NAMES
 from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
-from hookline.project.lint import leaf_actions, lint_hooks
+from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.program_lint import lint_programs, lint_variables
+from hookline.project.script_lint import script_problems
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
 
@@ -96,26 +96,12 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
         yield from file.problems
     hooks = [hook for file in group for hook in file.hooks]
     yield from lint_hooks(hooks)
-    yield from _find_script_problems(hooks)
+    yield from script_problems(hooks)
     for hook in (hook for hook in hooks if hook.enabled):
         actions = list(leaf_actions(hook.then))
         yield from lint_programs(hook, actions, shutil.which)
         yield from lint_variables(hook, actions, lambda name: bool(os.environ.get(name)))
     yield from app_problems(group)
-
-
-def _find_script_problems(hooks: Sequence[Hook]) -> Iterator[Problem]:
-    """Other verbs compile a script on its first call: compiling all of them would slow every start.
-
-    A broken script then fails, and holds the event if it could have stopped it.
-    """
-    for hook in hooks:
-        for script in (action for action in leaf_actions(hook.then) if isinstance(action, RunScript)):
-            from hookline.runners.javascript import describe_syntax_error, syntax_error
-
-            if (found := syntax_error(script.source)) is not None:
-                what = f"{hook.id} {describe_syntax_error(*found)}."
-                yield Problem("bad-script", hook.origin.file, hook.origin.line, what)
 
 
 def _report_json(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> dict[str, object]:

@@ -27,6 +27,7 @@ from hookline.hosts.mcp.server_entries import HEADERS_VARIABLE
 from hookline.hosts.mcp.upstream import ProcessUpstream
 from hookline.project import BookWatcher, Source, load_file, named_source
 from hookline.project.private_file import state_directory
+from hookline.project.script_lint import script_problems
 from hookline.record.recorder import recorder_of
 from hookline.runners.server_process import PipeClosedError, Stdio
 
@@ -75,7 +76,8 @@ def verb(
     parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     watched = BookWatcher(_config_sources(configs), trust())
     with explain_refusal():
-        refuse_errors(watched.book.problems, on_problem(keep_going))
+        book = watched.book
+        refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem(keep_going))
     for problem in sorted(set(watched.book.problems) - set(errors_of(watched.book.problems))):
         err(str(problem))
     with watched:

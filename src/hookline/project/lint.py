@@ -10,10 +10,9 @@ from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem
 from hookline.formatting import file_label
-from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.chain import leaf_actions
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import FactPath
@@ -110,18 +109,6 @@ def _accepting_events_hint(rejections: Iterable[_Rejection], words: Wording) -> 
         if flags & kind.accepts == flags and all(kind.accepts_change(path) for path in paths)
     )
     return f"These events do: {_join_names(accepting)}." if accepting else ""
-
-
-def leaf_actions(action: Action) -> Iterator[Action]:
-    """The single actions of an action, whether or not the user trusts it."""
-    match action:
-        case Chain(steps):
-            for step in steps:
-                yield from leaf_actions(step.action)
-        case ActionWrapper(action=inner):
-            yield from leaf_actions(inner)
-        case _:
-            yield action
 
 
 def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:

@@ -36,8 +36,10 @@ def load(
     With `on_problem="warn"` errors in parts of the file are logged, and the rest is loaded. With `importing=False` no code
     runs: the hooks of folders are missing, and a warning in `book.problems` says so.
     """
+    from hookline.project.script_lint import script_problems
+
     book = load_file(path, dialect, importing=importing, host=host)
-    refuse_errors(book.problems, on_problem)
+    refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem)
     return book
 
 

@@ -24,6 +24,7 @@ from hookline.project.book_watcher import BookWatcher
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.loader import load_file
 from hookline.project.parsed_file import read_source
+from hookline.project.script_lint import script_problems
 from hookline.project.sources import Source, named_source
 from hookline.record.recorder import Recorder, recorder_of
 from hookline.runners.process import ProcessLimit
@@ -114,7 +115,8 @@ class Runtime:
             self._named_files = (EffectiveFile(named, named.hooks),)
         elif self._book is None:
             self._watched = stack.enter_context(BookWatcher(self._sources, settings.trust))
-        problems = (*self.app.problems, *self.book.problems, *self.skills.problems)
+        broken = () if settings.book else script_problems(self.book.hooks)
+        problems = (*self.app.problems, *self.book.problems, *self.skills.problems, *broken)
         refuse_errors(set(problems).difference(settings.book.problems if settings.book else ()), settings.on_problem)
         served, unserved = await self._start_servers(stack)
         languages = await stack.enter_async_context(

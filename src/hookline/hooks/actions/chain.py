@@ -8,6 +8,7 @@ from functools import reduce
 from operator import or_
 
 from hookline.hooks.actions.notify import current_hook_id
+from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, is_weakened, outcome_of_failure
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import METADATA_PATH
@@ -103,3 +104,15 @@ def _record_failure(step: ChainStep, failure: Failure, event: Event) -> Outcome:
     recorded = event.read(FAILURES_PATH)
     failures = [*(recorded if isinstance(recorded, list) else ()), {"action": step.name, "error": failure.text}]
     return replace(outcome, changes=(*outcome.changes, (FAILURES_PATH, failures)))
+
+
+def leaf_actions(action: Action) -> Iterator[Action]:
+    """The single actions of an action, whether or not the user trusts it."""
+    match action:
+        case Chain(steps):
+            for step in steps:
+                yield from leaf_actions(step.action)
+        case ActionWrapper(action=inner):
+            yield from leaf_actions(inner)
+        case _:
+            yield action

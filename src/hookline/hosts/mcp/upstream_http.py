@@ -52,6 +52,7 @@ class HttpUpstream:
         self._ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._end_reason = "the MCP server closed the connection"
         self._closing = False
+        self._refuses_login = False  # a request was answered with HTTP 401
         self._connection = asyncio.ensure_future(self._run_connection())
 
     @property
@@ -61,7 +62,7 @@ class HttpUpstream:
     async def messages(self) -> AsyncIterator[Message]:
         while (message := await self._incoming.get()) is not None:
             self._stamps.observe(message)
-            yield message
+            yield self._explain_error(message)
         raise UpstreamClosedError(self._end_reason)
 
     async def send(self, message: Message) -> None:
@@ -105,7 +106,7 @@ class HttpUpstream:
     async def _relay(self) -> None:
         async with (
             httpx2.AsyncClient(
-                headers=self._headers, timeout=_TIMEOUT, event_hooks={"response": [self._end_if_login_needed]}
+                headers=self._headers, timeout=_TIMEOUT, event_hooks={"response": [self._note_refused_login]}
             ) as client,
             streamable_http_client(self._url, http_client=client, max_sse_event_size=MAX_LINE_BYTES) as (read, write),
         ):
@@ -121,10 +122,18 @@ class HttpUpstream:
                     value = said.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
                     await self._incoming.put(Message(value))
 
-    async def _end_if_login_needed(self, response: httpx2.Response) -> None:
-        if response.status_code == httpx2.codes.UNAUTHORIZED and not self._closing:
-            self._end_reason = _NO_LOGIN
-            await self._incoming.put(None)
+    async def _note_refused_login(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
+            self._refuses_login = True
+            _log.warning("%s", _NO_LOGIN)
+
+    def _explain_error(self, message: Message) -> Message:
+        """The transport says only that the server answered with an error."""
+        error = message.value.get("error")
+        if not self._refuses_login or not isinstance(error, dict):
+            return message
+        self._refuses_login = False
+        return Message({**message.value, "error": {**error, "message": _NO_LOGIN}})
 
 
 def _first_error(errors: BaseExceptionGroup[Any]) -> str:

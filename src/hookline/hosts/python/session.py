@@ -29,6 +29,7 @@ from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
 from hookline.project.private_file import state_directory
+from hookline.project.script_lint import script_problems
 from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.local_host import LocalHost
 
@@ -245,7 +246,7 @@ def session(
     if not place.is_dir():
         raise HooklineError(f"the directory {directory} does not exist")
     book = load_for_directory(place, Path.home()) if config is None else load_file(config)
-    refuse_errors(book.problems, on_problem)
+    refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem)
     return Session(book, place, host_name, ask, id)
 
 
