@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline.record import archive as archive_module
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.hash_chain import BrokenChain, line_hash
 from hookline.record.segment import RecordDirectory
@@ -161,3 +162,27 @@ def test_each_record_names_the_hash_of_the_one_before(directory: RecordDirectory
     write(directory)
     _, lines = lines_of(directory)
     assert [json.loads(line)["previous"] for line in lines[1:]] == [line_hash(line) for line in lines[:-1]]
+
+
+def test_what_is_known_of_old_writers_is_left_out(
+    directory: RecordDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of writers does not grow for ever, and verify and anchors hold nevertheless."""
+    monkeypatch.setattr(archive_module, "_MANY_CHAIN_LINES", 1)
+    running = RecordWriter(directory, {})
+    running.write(encode_record({"kind": "decision"}))
+    for _ in range(5):
+        write(directory)
+    write_anchor(directory, tmp_path / "old.json")
+    archive_records_of_ended_writers(directory, timedelta(0), settle=0)
+    assert len(directory.chains.read_bytes().splitlines()) == 1
+    assert verify_chains(directory).records == 2
+    assert check_anchor(directory, tmp_path / "old.json").records == 2
+    write_anchor(directory, tmp_path / "new.json")
+    running.write(encode_record({"kind": "decision"}))
+    write(directory)
+    assert check_anchor(directory, tmp_path / "new.json").records == 9
+    forged = directory.chains.read_bytes().replace(running.id.encode(), b"0" * 16)
+    directory.chains.write_bytes(forged)
+    with pytest.raises(BrokenChain):
+        verify_chains(directory)

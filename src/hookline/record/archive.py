@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from hookline.hooks.record_settings import MAX_RECORDS
-from hookline.record.hash_chain import ChainEntry, ChainsFile, Head, line_hash
+from hookline.record.hash_chain import BrokenChain, ChainEntry, ChainsFile, Head, WriterChain, line_hash
 from hookline.record.record_reader import parse_record, read_lines
 from hookline.record.segment import (
     ARCHIVE_RECORDS,
@@ -27,6 +27,7 @@ from hookline.record.segment import (
 )
 
 _SETTLE_SECONDS: Final = 60.0  # so that `log --follow` sees a file before it is archived
+_MANY_CHAIN_LINES: Final = 2_000  # 400 KB
 _UNFINISHED_SECONDS: Final = 60.0  # a writer that is just making its file needs it
 
 _log = logging.getLogger("hookline")
@@ -53,6 +54,7 @@ def archive_records_of_ended_writers(
             _remove_unfinished(directory)
             _archive_segments(directory, settle)
             _remove_old(directory, keep, most)
+            _compact_chains(directory)
 
 
 def _remove_unfinished(directory: RecordDirectory) -> None:
@@ -155,6 +157,17 @@ def _remove_old(directory: RecordDirectory, keep: timedelta | None, most: int) -
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < limit:
                 path.unlink()
+
+
+def _compact_chains(directory: RecordDirectory) -> None:
+    """Leaves out writers of which no record is kept."""
+    with_files = {split_id(path.stem)[0] for path in directory.live.iterdir()}
+
+    def is_gone(writer: str, chain: WriterChain) -> bool:
+        return not chain.has_file and chain.removed.number >= chain.known.number and writer not in with_files
+
+    with suppress(BrokenChain):  # `verify` reports it
+        ChainsFile(directory.chains).compact(is_gone, _MANY_CHAIN_LINES)
 
 
 @contextmanager

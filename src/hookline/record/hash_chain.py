@@ -10,11 +10,12 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 FIRST: Final = "0" * 64  # the hash before the first record
 
@@ -75,7 +76,7 @@ class BrokenChain(Exception):
 
 
 class ChainsFile:
-    """chains.jsonl: a chain of its own."""
+    """chains.jsonl: a chain of its own. Its first line may stand for lines that were left out: see `compact`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,9 +86,7 @@ class ChainsFile:
         entries = list(entries)
         if not entries:
             return
-        file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with self._locked() as file:
             size = os.fstat(file).st_size
             last, torn = _last_line(file, size)
             if torn:  # a process was killed while it wrote: nobody was told that the line is there
@@ -101,13 +100,32 @@ class ChainsFile:
             if os.write(file, lines) != len(lines):
                 os.ftruncate(file, size - torn)
                 raise OSError("the disk is full")
-        finally:
-            os.close(file)
+
+    def compact(self, is_gone: Callable[[str, WriterChain], bool], least: int) -> None:
+        """Leaves out what is said of writers that are gone, if that is most of the file and it has `least` lines.
+
+        One line takes the place of all: how many they were, the hash of the last one, and what is known of the other writers.
+        Raises OSError or BrokenChain; then nothing is changed.
+        """
+        with self._locked():
+            known, number = self.read(), sum(1 for _ in self._lines())
+            kept = {writer: chain for writer, chain in known.items() if not is_gone(writer, chain)}
+            if number < least or len(kept) * 2 > number:
+                return
+            head = self.head()
+            line = _Compacted(head, kept).line()
+            unfinished = self.path.with_suffix(".new")
+            with open(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(line + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.rename(self.path)
 
     def read(self) -> dict[str, WriterChain]:
         """What is known of each writer. Raises BrokenChain."""
-        chains: dict[str, WriterChain] = {}
-        for entry in self._entries():
+        start, entries = self._parse()
+        chains = {writer: replace(chain) for writer, chain in start.writers.items()}
+        for entry in entries:
             chain = chains.setdefault(entry.writer, WriterChain())
             chain.has_file = entry.event == "opened"
             if entry.event == "removed":
@@ -117,25 +135,37 @@ class ChainsFile:
         return chains
 
     def head(self) -> Head:
-        """The number of lines and the hash of the last one. Raises BrokenChain."""
-        number, last = 0, FIRST
-        for line in self._lines():
-            number, last = number + 1, line_hash(line)
-        return Head(number, last)
+        """The number of lines, also of those that were left out, and the hash of the last one. Raises BrokenChain."""
+        start, entries = self._parse()
+        lines = list(self._lines())
+        return Head(start.head.number + len(entries), line_hash(lines[-1]) if entries else start.head.hash)
+
+    @property
+    def left_out(self) -> int:
+        """How many lines the first one stands for. Raises BrokenChain."""
+        return self._parse()[0].head.number
 
     def hash_at(self, number: int) -> str:
-        """The hash of a line by its number, or "" if there is no such line."""
-        return next((line_hash(line) for n, line in enumerate(self._lines(), 1) if n == number), "")
+        """The hash of a line by its number; "" if there is no such line, or if it was left out. Raises BrokenChain."""
+        start, entries = self._parse()
+        if number == start.head.number:
+            return start.head.hash if number else ""
+        lines = list(self._lines())[-len(entries) :] if entries else []
+        return line_hash(lines[at]) if 0 <= (at := number - start.head.number - 1) < len(lines) else ""
 
-    def _entries(self) -> Iterator[ChainEntry]:
-        previous = FIRST
+    def _parse(self) -> tuple[_Compacted, list[ChainEntry]]:
+        start, entries, previous = _Compacted(Head(), {}), [], FIRST
         for number, line in enumerate(self._lines(), 1):
             where = f"{self.path.name}:{number}"
+            if number == 1 and (compacted := _Compacted.parse(line)) is not None:
+                start, previous = compacted, line_hash(line)
+                continue
             entry, before = parse_chain_line(line, where)
             if before != previous:
                 raise BrokenChain(where, "a line before it was changed, removed or inserted")
             previous = line_hash(line)
-            yield entry
+            entries.append(entry)
+        return start, entries
 
     def _lines(self) -> Iterator[bytes]:
         try:
@@ -143,6 +173,60 @@ class ChainsFile:
         except FileNotFoundError:
             return
         yield from data.split(b"\n")[:-1]  # a last line without its end was never acknowledged
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        while True:
+            file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if self._is_current(file):
+                    yield file
+                    return
+            finally:
+                os.close(file)
+
+    def _is_current(self, file: int) -> bool:
+        """False if the file was compacted while we waited for the lock."""
+        try:
+            return os.path.samestat(os.fstat(file), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Compacted:
+    """The first line of a file from which lines were left out."""
+
+    head: Head  # how many they were, and the hash of the last one
+    writers: dict[str, WriterChain]
+
+    def line(self) -> bytes:
+        writers = {
+            name: [*_head_json(chain.removed), *_head_json(chain.known), chain.has_file]
+            for name, chain in self.writers.items()
+        }
+        value = {"event": "compacted", "number": self.head.number, "hash": self.head.hash, "writers": writers}
+        return json.dumps(value, separators=(",", ":")).encode()
+
+    @staticmethod
+    def parse(line: bytes) -> _Compacted | None:
+        """None if it is another line."""
+        try:
+            value: dict[str, Any] = json.loads(line)
+            if value["event"] != "compacted":
+                return None
+            writers = {
+                name: WriterChain(Head(int(row[0]), str(row[1])), Head(int(row[2]), str(row[3])), bool(row[4]))
+                for name, row in value["writers"].items()
+            }
+            return _Compacted(Head(int(value["number"]), str(value["hash"])), writers)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            return None
+
+
+def _head_json(head: Head) -> tuple[int, str]:
+    return head.number, head.hash
 
 
 def parse_chain_line(line: bytes, where: str) -> tuple[ChainEntry, str]:
@@ -156,8 +240,11 @@ def parse_chain_line(line: bytes, where: str) -> tuple[ChainEntry, str]:
 
 def _last_line(file: int, size: int) -> tuple[bytes, int]:
     """The last whole line without its end, and how many bytes of an unfinished one follow it."""
-    piece = os.pread(file, 4096, max(0, size - 4096))
-    end = piece.rfind(b"\n")
-    if end < 0:
-        return b"", len(piece)
-    return piece[piece.rfind(b"\n", 0, end) + 1 : end], len(piece) - end - 1
+    length = 4096
+    while True:
+        piece = os.pread(file, length, max(0, size - length))
+        end = piece.rfind(b"\n")
+        start = piece.rfind(b"\n", 0, max(end, 0))
+        if length >= size or start >= 0:
+            return (piece[start + 1 : end], len(piece) - end - 1) if end >= 0 else (b"", len(piece))
+        length *= 8

@@ -110,12 +110,14 @@ def check_anchor(directory: RecordDirectory, path: Path) -> Verified:
     anchor = json.loads(path.read_text())
     verified = verify_chains(directory)
     number, digest = anchor["chains"]
-    if number and ChainsFile(directory.chains).hash_at(number) != digest:
+    chains = ChainsFile(directory.chains)
+    is_older = number < chains.left_out  # lines of then were left out, because no record of their writers is kept
+    if number and not is_older and chains.hash_at(number) != digest:
         raise BrokenChain(f"chains.jsonl:{number}", "it is not as it was when the anchor was written")
     wanted = {writer: Head(*head) for writer, head in anchor["heads"].items()}
-    removed = {writer: chain.removed for writer, chain in ChainsFile(directory.chains).read().items()}
+    known = chains.read()
     for writer, head in wanted.items():
-        if head.number <= removed.get(writer, Head()).number:
+        if (is_older and writer not in known) or head.number <= known.get(writer, WriterChain()).removed.number:
             continue  # too old to be kept
         if verified.heads.get(writer, Head()).number < head.number:
             raise BrokenChain(f"{writer}-{head.number}", "the anchor knows this record, but it was removed")
