@@ -1,6 +1,6 @@
 """Draws the pictures of the record: what `hookline why`, `replay` and `watch` show, exported from the terminal as SVG.
 
-    python docs/draw_record.py
+    python docs/draw_record.py [FOLDER]
 
 It makes a record of its own, with the example of docs/record.md, in a directory that it removes.
 """
@@ -33,7 +33,7 @@ _FONT_FACE: Final = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _WIDTH: Final = 96
 
 
-def main() -> None:
+def main(folder: Path = DOCS) -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         write_example(home)
@@ -45,7 +45,7 @@ def main() -> None:
             "record-watch.svg": asyncio.run(draw_watch(state)),
         }
     for name, picture in pictures.items():
-        (DOCS / name).write_text(picture, "utf-8")
+        (folder / name).write_text(picture, "utf-8")
 
 
 def write_example(directory: Path) -> None:
@@ -100,4 +100,4 @@ def without_fonts(picture: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))
