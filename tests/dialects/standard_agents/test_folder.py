@@ -71,3 +71,14 @@ def test_an_id_may_stand_twice_where_one_of_the_two_is_reached(tmp_path: Path) -
     assert not error_codes(DIALECT.check(tmp_path, "agents"))
     write_folder(tmp_path, b=f"{HEAD}{branch}", c=f"{HEAD}{branch}")
     assert [error for error in error_codes(DIALECT.check(tmp_path, "agents")) if "agents/c.py:2" in error]
+
+
+def test_a_plain_function_is_found_without_importing(tmp_path: Path) -> None:
+    hook = '@define_hook(hook="{}", id="{}")\n{}def f(state, x):\n    return x\n'
+    plain = hook.format("filter_messages", "plain", "")
+    fine = hook.format("filter_messages", "fine", "async ") + hook.format("after_system_message", "allowed", "")
+    folder = write_folder(tmp_path, {"a.py": f"{HEAD}{fine}{plain}"})
+    problems = DIALECT.read_folder(folder, "folder").problems
+    assert [problem.what for problem in problems] == [
+        "the hook plain: execute is not an async function. Write async def."
+    ]

@@ -155,6 +155,7 @@ class DefinitionsFolder:
 
     def _check_definitions(self, file: Path, tree: ast.AST, seen: dict[str, tuple[Path, int]]) -> Iterator[Problem]:
         """Finds what `define_hook` would refuse, where its hook and id are constants."""
+        plain = _calls_with_plain_function(tree)
         for call in sorted(_define_hook_calls(tree), key=lambda call: call.lineno):
             hook, id = constant_argument(call, "hook", 0), constant_argument(call, "id", 1)
             try:
@@ -163,6 +164,9 @@ class DefinitionsFolder:
                 yield self._problem_at(file, call.lineno, "bad-definition", str(error))
             if _is_given_no_function(call):
                 text = f"the hook {id}: execute is missing or cannot be called. Write execute=an async function."
+                yield self._problem_at(file, call.lineno, "bad-definition", text)
+            elif call in plain and hook not in (None, "after_system_message"):
+                text = f"the hook {id}: execute is not an async function. Write async def."
                 yield self._problem_at(file, call.lineno, "bad-definition", text)
         for call in _define_hook_calls(*_unconditional_nodes(tree)):
             id = constant_argument(call, "id", 1)
@@ -283,3 +287,9 @@ def _unconditional_nodes(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from node.decorator_list
+
+
+def _calls_with_plain_function(tree: ast.AST) -> list[ast.Call]:
+    """The calls of define_hook that decorate a function without `async`, with no other decorator to change that."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and len(node.decorator_list) == 1)
+    return [each for node in functions for each in node.decorator_list if isinstance(each, ast.Call)]
