@@ -77,8 +77,6 @@ def test_a_plain_function_is_found_without_importing(tmp_path: Path) -> None:
     hook = '@define_hook(hook="{}", id="{}")\n{}def f(state, x):\n    return x\n'
     plain = hook.format("filter_messages", "plain", "")
     fine = hook.format("filter_messages", "fine", "async ") + hook.format("after_system_message", "allowed", "")
-    folder = write_folder(tmp_path, {"a.py": f"{HEAD}{fine}{plain}"})
-    problems = DIALECT.read_folder(folder, "folder").problems
-    assert [problem.what for problem in problems] == [
-        "the hook plain: execute is not an async function. Write async def."
-    ]
+    write_folder(tmp_path, a=f"{HEAD}{fine}{plain}")
+    errors = [problem.what for problem in DIALECT.check(tmp_path, "agents") if problem.code == "bad-definition"]
+    assert errors == ["the hook plain: execute is not an async function. Write async def."]
