@@ -166,6 +166,7 @@ class Failure:
     partial_outcome: Outcome | None = None  # what the action asked for before it failed; it still counts
     detail: str = ""  # used instead of `text` in a reason; not for logs, as it may quote what the hook was given
     denied: bool = False  # the hook denied or asked, which the event does not accept
+    is_urgent: bool = False  # the user is told each time, not once per session
 
 
 class ActionError(Exception):
@@ -178,6 +179,9 @@ class ActionError(Exception):
         answer: Outcome | None = None,
         partial_outcome: Outcome | None = None,
         detail: str = "",
+        *,
+        is_urgent: bool = False,
     ) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text, answer=answer, partial_outcome=partial_outcome, detail=detail)
+        partial = partial_outcome
+        self.failure = Failure(kind, text, answer=answer, partial_outcome=partial, detail=detail, is_urgent=is_urgent)

@@ -385,6 +385,19 @@ def test_the_user_is_told_that_a_trusted_file_was_changed(desk: BridgeSandbox) -
     assert "systemMessage" not in json.loads(second.stdout)
 
 
+def test_the_user_is_told_each_time_that_a_changed_program_did_not_run(desk: BridgeSandbox) -> None:
+    audit = desk.project / "audit.sh"
+    audit.write_text("exit 0\n")
+    desk.write_hooks(
+        "hooks:\n  - {id: audit, on: tool.before, then: {run: sh audit.sh, reads: never}, on_error: open}\n"
+    )
+    assert decided(desk.call()).stdout == ""
+    audit.write_text("exit 1\n")
+    for _ in range(2):
+        said = json.loads(decided(desk.call()).stdout)["systemMessage"]
+        assert "audit.sh was changed since you trusted it" in said
+
+
 def test_the_user_is_told_of_each_change_of_a_trusted_file_once(desk: BridgeSandbox) -> None:
     desk.write_hooks(GUARD)
     told = []

@@ -84,4 +84,5 @@ class VerifiedAction(ActionWrapper):
     def _hold(self, event: Event, what: str) -> NoReturn:
         reason = f"{what[0].upper()}{what[1:]}. Review it with `hookline trust`."
         answer = holding_answer(event.name, reason) if self.holds else None
-        raise ActionError(FailureKind.NOT_TRUSTED, f"did not count: {what}; review it with `hookline trust`", answer)
+        text = f"did not count: {what}; review it with `hookline trust`"
+        raise ActionError(FailureKind.NOT_TRUSTED, text, answer, is_urgent=True)

@@ -527,11 +527,12 @@ def _drop_standing_notes(decision: Decision) -> Decision:
 
 
 def _user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
-    """Messages for the user, each shown once per session."""
+    """Messages for the user. Each is shown once per session, unless it is urgent."""
     shown = {note.text for note in decision.notes if note.audience is Audience.USER}
     for failure in decision.failures:
         if failure.text not in decision.reason and failure.text not in shown:
-            yield UserMessage(f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})")
+            text = f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
+            yield UserMessage(text, each_time=failure.is_urgent)
     for problem in book.problems:
         if problem.code == CHANGED_SINCE_TRUSTED:
             yield UserMessage(f"hookline: {problem}", problem.version)

@@ -36,6 +36,7 @@ log = logging.getLogger("hookline")
 class UserMessage:
     text: str
     version: str = ""  # of the file that it is about: with another one, the same text is shown again
+    each_time: bool = False  # it is shown although the user has seen it
 
     @property
     def key(self) -> str:
@@ -108,11 +109,12 @@ class SessionStore:
         return _load_counts(session_id(event), state, self._clock.now(), self._clock.wall()).recalls(event, what)
 
     def take_new_messages(self, event: Event, messages: Iterable[UserMessage]) -> list[str]:
-        """Returns the messages that the user has not seen in this session and marks them as seen."""
+        """Returns the messages that the user has not seen in this session, or sees each time, and marks them as seen."""
         with self._locked_state(_session_key(event)) as state:
-            new = [each for each in dict.fromkeys(messages) if each.key not in state.said]
-            if new:
-                state.said = [*state.said, *(each.key for each in new)][-_MAX_MESSAGES:]
+            new = [each for each in dict.fromkeys(messages) if each.each_time or each.key not in state.said]
+            once = [each.key for each in new if not each.each_time]
+            if once:
+                state.said = [*state.said, *once][-_MAX_MESSAGES:]
             return [each.text for each in new]
 
     def halt(self, event: Event, reason: str) -> None:
