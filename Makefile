@@ -38,7 +38,7 @@ attack: $(VENV)/.ready  ## attack hookline, and count what gets through
 
 fuzz: $(VENV)/.ready  ## the property tests with new random examples
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis
-	@HOOKLINE_FUZZ=1000000 $(BIN)/python -m pytest -n 2 tests/engine/test_reference.py tests/engine/test_random_books.py tests/patterns/test_words.py
+	@HOOKLINE_FUZZ=1000000 $(BIN)/python -m pytest -n 2 tests/engine/test_reference.py tests/engine/test_random_books.py tests/patterns/test_required_words.py
 
 # Without npm or a network, the goal is skipped with a message. Failed tests run once more.
 define with_packages

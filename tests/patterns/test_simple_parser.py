@@ -1,4 +1,4 @@
-"""Patterns that are read in one pass. tests/patterns/test_words.py compares their meaning with that of their trees."""
+"""Patterns that are read in one pass. tests/patterns/test_required_words.py compares their meaning with that of their trees."""
 
 from __future__ import annotations
 

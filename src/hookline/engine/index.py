@@ -20,7 +20,7 @@ from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Subject
-from hookline.patterns.words import WordSet
+from hookline.patterns.required_words import WordSet
 
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
 _MAX_CACHED_LENGTH: Final = 256  # characters of texts whose result is cached

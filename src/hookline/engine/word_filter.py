@@ -12,7 +12,7 @@ from typing import Any, Final
 from re2 import _re2  # the public wrapper doubles the cost
 
 from hookline.patterns.encoding import encode_utf8
-from hookline.patterns.words import rarity
+from hookline.patterns.required_words import rarity
 
 _WINDOW_BYTES: Final = 8_192  # between two checks of the time; a hostile text takes up to 4 µs for a byte
 _MIN_MEMORY: Final = 8 << 20

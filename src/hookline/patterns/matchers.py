@@ -19,8 +19,8 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
+from hookline.patterns.required_words import WordSet
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union
-from hookline.patterns.words import WordSet
 from hookline.shell.command_readings import OPTIONS_SKIPPED, TOO_LONG
 
 _ANY_TEXT: Final = r"(?s:.*)"

@@ -29,6 +29,7 @@ from hookline.patterns.engines import (
     replace_matches,
     state_breadth,
 )
+from hookline.patterns.required_words import NO_WORDS, Words, WordSet, find_words, words_of_tree
 from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
     Alternation,
@@ -40,7 +41,6 @@ from hookline.patterns.syntax_tree import (
     Sequence,
     children,
 )
-from hookline.patterns.words import NO_WORDS, Words, WordSet, find_words, words_of_tree
 
 __all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "can_match", "pattern"]
 

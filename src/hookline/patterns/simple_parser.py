@@ -12,8 +12,8 @@ from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import write_set
+from hookline.patterns.required_words import Outline, outline_of_repeat
 from hookline.patterns.syntax_tree import JAVASCRIPT_LINE_ENDS, JAVASCRIPT_SPACE, CharacterSet, complement
-from hookline.patterns.words import Outline, outline_of_repeat
 
 _TOKEN: Final = lazy_pattern(
     r"""([A-Za-z0-9/_\ \-=:,;@\#%&~<>"'!`]+)                                # 1 text

@@ -32,6 +32,7 @@ from hookline.hooks.tools import (
     is_path_field,
     kind_of_name,
 )
+from hookline.hooks.wording import NATIVE_WORDING
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern, can_match
@@ -257,7 +258,7 @@ def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
 def _check_exact_command(hook: Hook, match: Matches) -> Iterator[Problem]:
     """In Claude Code's rules, from which `starts` comes, this is usual; but a guard is hardly meant so."""
     compiled = match.pattern
-    if hook.origin.dialect != "native" or not hook.may_stop or not isinstance(compiled, Shorthand):
+    if hook.origin.wording is not NATIVE_WORDING or not hook.may_stop or not isinstance(compiled, Shorthand):
         return
     if compiled.word == "starts" and "*" not in compiled.text and compiled.text.strip():
         what = f"{hook.id} matches {_quote(compiled.text)} only without further arguments."

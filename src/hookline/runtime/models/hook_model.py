@@ -42,6 +42,6 @@ async def complete(prompt: str, home: Path, config_home: Path | None, env: Mappi
 def _user_models(home: Path, config_home: Path | None) -> tuple[Mapping[str, NamedModel], Path]:
     """The models by name, and the directory of their file."""
     for source in find_sources(home, home, config_home):
-        if source.layer is SourceLayer.USER and source.dialect == "native":
-            return named_models(source), source.path.parent
+        if source.layer is SourceLayer.USER and (models := named_models(source)):
+            return models, source.path.parent
     return {}, home

@@ -16,6 +16,7 @@ from hookline.engine.word_filter import WordFilter
 from hookline.errors import UndecidedError
 from hookline.patterns import pattern as module
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+from hookline.patterns.required_words import NO_WORDS
 from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
     Alternation,
@@ -28,7 +29,6 @@ from hookline.patterns.syntax_tree import (
     Sequence,
     complement,
 )
-from hookline.patterns.words import NO_WORDS
 
 TEXTS = int(os.environ.get("HOOKLINE_FUZZ", "6000"))
 TEXTS_PER_PATTERN = 20
