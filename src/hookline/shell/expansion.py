@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
-from hookline.shell.simple_commands import Expansion, ParsedCommand, ParsedText, restore_characters
+from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
 _T = TypeVar("_T")

@@ -14,9 +14,9 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import visible_text
 from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.run_commands import RunCommand, RunText
-from hookline.shell.simple_commands import Path
 
 _TEXT_PROGRAMS: Final = frozenset(
     (

@@ -17,15 +17,9 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
+from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
-from hookline.shell.simple_commands import (
-    MARK,
-    ParsedCommand,
-    ParsedText,
-    Path,
-    TextTooLong,
-    parse_commands,
-)
+from hookline.shell.simple_commands import TextTooLong, parse_commands
 from hookline.shell.wrappers import (
     OTHER_SHELLS,
     TAKES_ASSIGNMENTS,
