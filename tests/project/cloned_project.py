@@ -4,8 +4,10 @@ import asyncio
 from pathlib import Path
 
 from hookline.config.problem import Severity
+from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
 from hookline.project import Source, Trust, load_all
 
 CALL = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
@@ -45,3 +47,12 @@ class Project:
         book = load_all(self.sources, self.trust)
         assert all(problem.severity is Severity.WARNING for problem in book.problems), book.problems
         return asyncio.run(book.decide(event))
+
+
+def user_file(home: Path) -> Path:
+    """The user's own file of hooks."""
+    return home / ".config/hookline/hookline.yaml"
+
+
+def verdict(book: Book, event: Event) -> Verdict:
+    return book.decide_now(event).verdict

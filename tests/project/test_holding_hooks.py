@@ -10,28 +10,9 @@ from hookline.engine.book import Book
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.project import BookWatcher, Trust, find_sources, load_for_directory, trust_file_path
+from project.cloned_project import user_file, verdict
 
 LS = Event("tool.before", {"tool": {"name": "bash", "kind": "shell", "input": {"command": "ls"}}})
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home/.config/hookline").mkdir(parents=True)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
-def user_file(home: Path) -> Path:
-    return home / ".config/hookline/hookline.yaml"
-
-
-def verdict(book: Book, event: Event) -> Verdict:
-    return book.decide_now(event).verdict
 
 
 def test_an_untrusted_file_that_cannot_be_read_says_nothing_to_the_agent(tmp_path: Path) -> None:
@@ -52,38 +33,38 @@ TYPO = "hooks: [{id: typo, on: tool.before, when: {tol: bash}, then: {deny: No.}
 @pytest.mark.parametrize("watched", [True, False])
 @pytest.mark.parametrize("place", ["user", "project"])
 def test_on_problem_closed_in_the_users_file_holds_every_call_while_there_are_errors(
-    place: str, watched: bool, home: Path, project: Path
+    place: str, watched: bool, home: Path, directory: Path
 ) -> None:
     def load() -> Book:
         if not watched:
-            return load_for_directory(project, home)
-        return BookWatcher(lambda: find_sources(project, home), Trust(trust_file_path(home))).book
+            return load_for_directory(directory, home)
+        return BookWatcher(lambda: find_sources(directory, home), Trust(trust_file_path(home))).book
 
     user_file(home).write_text("on_problem: closed\n")
     assert verdict(load(), LS) is Verdict.SILENT
     if place == "user":
         user_file(home).write_text("on_problem: closed\n" + TYPO)
     else:
-        (project / "hookline.yaml").write_text("on_problem: open\n" + TYPO)
+        (directory / "hookline.yaml").write_text("on_problem: open\n" + TYPO)
     decision = load().decide_now(LS)
     assert decision.verdict is Verdict.ASK
     assert "hookline.yaml:" in decision.reason
     assert "on_problem" in decision.reason
 
 
-def test_a_project_cannot_say_on_problem(home: Path, project: Path) -> None:
-    (project / "hookline.yaml").write_text("hooks: []\non_problem: closed\n")
-    book = load_for_directory(project, home)
+def test_a_project_cannot_say_on_problem(home: Path, directory: Path) -> None:
+    (directory / "hookline.yaml").write_text("hooks: []\non_problem: closed\n")
+    book = load_for_directory(directory, home)
     assert [str(problem).split(":")[:2] for problem in book.problems] == [
         ["hookline.yaml", "2  on_problem has no effect in a project's file"]
     ]
-    (project / "hookline.yaml").write_text("on_problem: closed\n" + TYPO)
-    assert verdict(load_for_directory(project, home), LS) is Verdict.SILENT
+    (directory / "hookline.yaml").write_text("on_problem: closed\n" + TYPO)
+    assert verdict(load_for_directory(directory, home), LS) is Verdict.SILENT
     user_file(home).write_text("on_problem: closed\n")
-    (project / "hookline.yaml").unlink()
-    assert load_for_directory(project, home).problems == ()
+    (directory / "hookline.yaml").unlink()
+    assert load_for_directory(directory, home).problems == ()
 
 
-def test_an_unknown_word_for_on_problem_closes(home: Path, project: Path) -> None:
+def test_an_unknown_word_for_on_problem_closes(home: Path, directory: Path) -> None:
     user_file(home).write_text("on_problem: clsoed\n")
-    assert verdict(load_for_directory(project, home), LS) is Verdict.ASK
+    assert verdict(load_for_directory(directory, home), LS) is Verdict.ASK

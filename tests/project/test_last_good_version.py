@@ -11,10 +11,10 @@ import pytest
 
 from hookline.config.problem import errors_of
 from hookline.config.reader import MAX_FILE_BYTES
-from hookline.engine.book import Book
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.project import BookWatcher, Trust, find_sources, load_for_directory, trust_file_path
+from project.cloned_project import user_file, verdict
 
 GUARD = "hooks:\n  - {id: no-rm, on: tool.before, when: {input: {command: '^rm'}}, then: {deny: Not rm.}}\n"
 RM = Event("tool.before", {"tool": {"name": "bash", "kind": "shell", "input": {"command": "rm -rf /"}}})
@@ -70,41 +70,21 @@ def damage(request: pytest.FixtureRequest) -> Callable[[Path], None]:
     return DAMAGES[request.param]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home/.config/hookline").mkdir(parents=True)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
-def user_file(home: Path) -> Path:
-    return home / ".config/hookline/hookline.yaml"
-
-
-def verdict(book: Book, event: Event) -> Verdict:
-    return book.decide_now(event).verdict
-
-
 def test_the_last_good_version_of_the_users_file_stays_in_force(
-    damage: Callable[[Path], None], home: Path, project: Path
+    damage: Callable[[Path], None], home: Path, directory: Path
 ) -> None:
     user_file(home).write_text(GUARD)
-    load_for_directory(project, home)
+    load_for_directory(directory, home)
     damage(user_file(home))
-    book = load_for_directory(project, home)
+    book = load_for_directory(directory, home)
     assert verdict(book, RM) is Verdict.DENY
     assert verdict(book, LS) is Verdict.SILENT
     assert errors_of(book.problems)
 
 
-def test_without_a_good_version_every_call_is_held(damage: Callable[[Path], None], home: Path, project: Path) -> None:
+def test_without_a_good_version_every_call_is_held(damage: Callable[[Path], None], home: Path, directory: Path) -> None:
     damage(user_file(home))
-    book = load_for_directory(project, home)
+    book = load_for_directory(directory, home)
     decision = book.decide_now(RM)
     assert decision.verdict is Verdict.ASK
     assert "hookline.yaml:" in decision.reason
@@ -113,17 +93,17 @@ def test_without_a_good_version_every_call_is_held(damage: Callable[[Path], None
 
 
 def test_an_unreadable_file_of_a_project_holds_every_call(
-    damage: Callable[[Path], None], home: Path, project: Path
+    damage: Callable[[Path], None], home: Path, directory: Path
 ) -> None:
-    (project / "hookline.yaml").write_text(GUARD)
-    assert verdict(load_for_directory(project, home), RM) is Verdict.DENY
-    damage(project / "hookline.yaml")
-    assert verdict(load_for_directory(project, home), RM) >= Verdict.ASK
+    (directory / "hookline.yaml").write_text(GUARD)
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.DENY
+    damage(directory / "hookline.yaml")
+    assert verdict(load_for_directory(directory, home), RM) >= Verdict.ASK
 
 
-def test_a_watcher_does_the_same(damage: Callable[[Path], None], home: Path, project: Path) -> None:
+def test_a_watcher_does_the_same(damage: Callable[[Path], None], home: Path, directory: Path) -> None:
     damage(user_file(home))
-    watched = BookWatcher(lambda: find_sources(project, home), Trust(trust_file_path(home)))
+    watched = BookWatcher(lambda: find_sources(directory, home), Trust(trust_file_path(home)))
     assert verdict(watched.book, RM) is Verdict.ASK
     if user_file(home).is_dir():
         user_file(home).rmdir()
@@ -136,13 +116,13 @@ def test_a_watcher_does_the_same(damage: Callable[[Path], None], home: Path, pro
     assert (verdict(watched.book, RM), verdict(watched.book, LS)) == (Verdict.DENY, Verdict.SILENT)
 
 
-def test_a_version_with_errors_does_not_replace_the_good_one(home: Path, project: Path) -> None:
+def test_a_version_with_errors_does_not_replace_the_good_one(home: Path, directory: Path) -> None:
     user_file(home).write_text(GUARD)
-    load_for_directory(project, home)
+    load_for_directory(directory, home)
     user_file(home).write_text(GUARD.replace("input", "inptu"))
-    load_for_directory(project, home)
+    load_for_directory(directory, home)
     user_file(home).write_text("\tbroken")
-    assert verdict(load_for_directory(project, home), RM) is Verdict.DENY
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.DENY
 
 
 @pytest.mark.parametrize(
@@ -166,28 +146,28 @@ def test_a_version_with_errors_does_not_replace_the_good_one(home: Path, project
         ),
     ],
 )
-def test_other_dialects_too(name: str, good: str, bad: str, home: Path, project: Path) -> None:
-    (project / name).write_text(good)
-    assert verdict(load_for_directory(project, home), RM) is Verdict.DENY
-    (project / name).write_text(bad)
-    assert verdict(load_for_directory(project, home), RM) is Verdict.ASK
+def test_other_dialects_too(name: str, good: str, bad: str, home: Path, directory: Path) -> None:
+    (directory / name).write_text(good)
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.DENY
+    (directory / name).write_text(bad)
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.ASK
 
 
-def test_a_file_of_another_program_holds_nothing(home: Path, project: Path) -> None:
-    (project / "app.yaml").write_text("name: not digitorn\n")
-    assert verdict(load_for_directory(project, home), RM) is Verdict.SILENT
+def test_a_file_of_another_program_holds_nothing(home: Path, directory: Path) -> None:
+    (directory / "app.yaml").write_text("name: not digitorn\n")
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.SILENT
 
 
-def test_copies_belong_to_their_owner(home: Path, project: Path) -> None:
+def test_copies_belong_to_their_owner(home: Path, directory: Path) -> None:
     user_file(home).write_text(GUARD)
-    load_for_directory(project, home)
+    load_for_directory(directory, home)
     [copy] = (home / ".local/state/hookline/readable").iterdir()
     assert copy.read_text() == GUARD
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
 
 
-def test_a_state_directory_that_cannot_be_written_has_no_copies(home: Path, project: Path) -> None:
+def test_a_state_directory_that_cannot_be_written_has_no_copies(home: Path, directory: Path) -> None:
     (home / ".local").write_text("a file")
     user_file(home).write_text(GUARD)
-    assert verdict(load_for_directory(project, home), RM) is Verdict.DENY
+    assert verdict(load_for_directory(directory, home), RM) is Verdict.DENY
