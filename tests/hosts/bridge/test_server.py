@@ -197,6 +197,43 @@ def test_told_to_end_it_answers_first(desk: BridgeSandbox, c_client: list[str], 
     assert engine.wait(timeout=20) == 0
 
 
+@pytest.mark.parametrize("reads", [True, False])
+def test_an_answer_larger_than_the_sockets_buffer_arrives_whole(
+    desk: BridgeSandbox, engine: Engine, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _call_from(desk, monkeypatch)
+    desk.write_hooks("hooks:\n  - {id: all, on: tool.before, then: {deny: '{{tool.input.command}}'}}\n", users=True)
+    payload, answer = desk.payload("x" * 2_000_000), b""
+    for _ in range(2):  # the second time the hooks are known, and it is answered at once
+        with connect(desk) as connection:
+            connection.sendall(client.encode_request("claude-code", "PreToolUse", payload, 0))
+            time.sleep(0.3)  # the buffer fills
+            while reads and (part := connection.recv(1 << 20)):
+                answer += part
+    if reads:
+        assert answer.count(b"x" * 2_000_000) == 2
+    assert client.send_request(connect(desk), client.encode_request("claude-code", "Stop", b"{}", 0)) is not None
+    assert engine.poll() is None
+
+
+def test_a_client_waits_for_a_long_decision_and_it_is_made_once(
+    desk: BridgeSandbox, c_client: list[str], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _call_from(desk, monkeypatch)
+    begun = desk.root / "begun"
+    desk.write_hooks(
+        f"hooks:\n  - {{id: slow, on: tool.before, then: {{run: 'echo x >> {begun}; sleep 2.5; exit 3', reads: nonzero}}, on_error: closed}}\n",
+        users=True,
+    )
+    with connect(desk) as connection:  # the whole request is there when the engine accepts it
+        connection.sendall(client.encode_request("claude-code", "PreToolUse", desk.payload(), 0))
+        assert connection.recv(client.ANSWER_HEADER_SIZE)[12:16] == client.STATUS_WORKING.to_bytes(4, "big")
+    wait_for(begun.exists)
+    begun.unlink()
+    assert deny_reason(desk.run_client(c_client, desk.payload())[0])  # clients wait two seconds for `working`
+    assert begun.read_text() == "x\n"
+
+
 @pytest.mark.timing
 def test_a_changed_file_counts_within_a_second(desk: BridgeSandbox, c_client: list[str], engine: Engine) -> None:
     assert desk.run_client(c_client, desk.payload()) == ("", "", 0)
@@ -235,10 +272,7 @@ def test_served_and_direct_answers_are_the_same(
         "  - {id: stop, on: stop, then: {deny: Go on.}}\n",
         users=True,
     )
-    for name, value in desk.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)  # the direct answers keep their sessions at the desk
-    monkeypatch.chdir(desk.project)
+    _call_from(desk, monkeypatch)
     assert len(TABLE) > 40
     different = []
     for name, file in TABLE:
@@ -251,6 +285,14 @@ def test_served_and_direct_answers_are_the_same(
         if served != (alone.exit_code, alone.stdout.encode(), alone.stderr.encode()):
             different.append((name, file, alone, served))
     assert different == []
+
+
+def _call_from(desk: BridgeSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that this process makes are those of an agent at the desk."""
+    for name, value in desk.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)  # sessions are kept at the desk
+    monkeypatch.chdir(desk.project)
 
 
 def _forget(desk: BridgeSandbox) -> None:

@@ -200,7 +200,7 @@ class _Connection:
     def begin(self) -> None:
         """Answers at once if the whole request is there, as it is from a client that prepares it before it connects."""
         self._receive()
-        if self._socket.fileno() >= 0:
+        if not self._is_watched and self._socket.fileno() >= 0:  # a part of the request is missing
             self._wait(_CLIENT_TIMEOUT)
 
     def _wait(self, seconds: float, then: Callable[[], None] | None = None) -> None:
@@ -241,7 +241,8 @@ class _Connection:
         if self._timer is not None:
             self._timer.cancel()
         self._socket.close()
-        if self._deciding is not None:
+        self._to_send = b""
+        if self._deciding is not None and not self._is_closing:  # nobody waits for it any more
             self._deciding.cancel()
         self._serving.remove_connection(self)
 
@@ -301,6 +302,8 @@ class _Connection:
     def _send_and_close(self, message: bytes) -> None:
         self._is_closing = True
         self._send(message)
+        if self._to_send:
+            self._wait(_CLIENT_TIMEOUT)
 
     def _send(self, message: bytes = b"") -> None:
         self._to_send += message
@@ -311,7 +314,6 @@ class _Connection:
             self.close()
             return
         if self._to_send:
-            self._wait(_CLIENT_TIMEOUT)
             self._loop.add_writer(self._socket, self._send)
         elif self._is_closing:
             self.close()
