@@ -1,6 +1,6 @@
 """An agent that works until it is killed, round after round, each time going on where the one before was cut off.
 
-Called as a program: `crash_loop_agent.py WORKSPACE URL ROUNDS SEED`. It forks for each round, for starting Python takes
+Called as a program: `crash_loop_agent.py WORKSPACE URL HOOKS ROUNDS SEED`. It forks for each round, for starting Python takes
 longer than a round; what the agent was told to be stored is printed, one JSON list for each round.
 """
 
@@ -25,11 +25,14 @@ from hookline.runtime.updates import Ending, ExchangeEnded, ToolCallFinished, Up
 
 SESSION = "endless"
 CALLS = 3  # of each prompt, before it is answered
-HOOKS = """
+HOOKS = {
+    "hooks on calls": "hooks: [{id: seen, on: tool.before, then: {log: seen}}]",
+    "hooks on results": """
 hooks:
   - {id: seen, on: tool.before, then: {log: seen}}
   - {id: mark, on: tool.after, then: {tell: {text: looked at, to: agent}}}
-"""
+""",
+}
 
 
 class StatelessModel:
@@ -53,10 +56,10 @@ class StatelessModel:
         """Nothing is open."""
 
 
-def settings(url: str, home: Path) -> Settings:
+def settings(url: str, home: Path, hooks: str) -> Settings:
     app = App((Agent("worker", AgentSide(Prompt("main", "You work."))),))
     return Settings(
-        home=home, env={}, app=app, book=load_text(HOOKS, "hookline.yaml"), model=StatelessModel(), store=url
+        home=home, env={}, app=app, book=load_text(HOOKS[hooks], "hookline.yaml"), model=StatelessModel(), store=url
     )
 
 
@@ -75,8 +78,8 @@ async def exchange(happenings: AsyncIterator[Update], tell: Callable[[str], None
             tell(happening.text)
 
 
-async def work(workspace: Path, url: str, tell: Callable[[str], None]) -> None:
-    async with Runtime.open(workspace, settings(url, workspace)) as runtime:
+async def work(workspace: Path, url: str, hooks: str, tell: Callable[[str], None]) -> None:
+    async with Runtime.open(workspace, settings(url, workspace, hooks)) as runtime:
         session = await start_or_resume(runtime)
         if await session.is_unfinished():
             await exchange(session.go_on(), tell)
@@ -85,14 +88,14 @@ async def work(workspace: Path, url: str, tell: Callable[[str], None]) -> None:
             await exchange(session.say(f"p{asked} please"), tell)
 
 
-def killed_round(workspace: Path, url: str, seconds: float) -> list[str]:
+def killed_round(workspace: Path, url: str, hooks: str, seconds: float) -> list[str]:
     """What was acknowledged until it was killed."""
     reads, writes = os.pipe()
     child = os.fork()
     if not child:
         os.close(reads)
         try:
-            asyncio.run(work(workspace, url, lambda line: os.write(writes, f"{line}\n".encode()) and None))
+            asyncio.run(work(workspace, url, hooks, lambda line: os.write(writes, f"{line}\n".encode()) and None))
         finally:
             os._exit(1)
     os.close(writes)
@@ -107,10 +110,11 @@ def killed_round(workspace: Path, url: str, seconds: float) -> list[str]:
 
 
 def main() -> None:
-    workspace, url, rounds, seed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    workspace, url, hooks = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    rounds, seed = int(sys.argv[4]), int(sys.argv[5])
     dice = random.Random(seed)
     for _ in range(rounds):
-        print(json.dumps(killed_round(workspace, url, dice.random() * 0.15)), flush=True)
+        print(json.dumps(killed_round(workspace, url, hooks, dice.random() * 0.15)), flush=True)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_a_call_passes_only_if_nothing_is_wrong(tmp_path: Path, wrong: str) -> N
                     await execute(CALL, asked.decision, asked.tool, place, asked.approval)
                 assert await runtime.store.calls(session.id) == []
             else:
-                assert (await execute(CALL, asked.decision, asked.tool, place, asked.approval)).ok
+                assert (await execute(CALL, asked.decision, asked.tool, place, asked.approval)).result.ok
                 [kept] = await runtime.store.calls(session.id)
                 assert (kept.input_hash, kept.approval, kept.decision["verdict"]) == (hash, "a", "ask")
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.host import ToolResult
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.models.model import CompletionRequest, RequestedCall
 from hookline.runtime.recovery import NOT_RUN, UNKNOWN_EFFECT
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.storage.store import file_url
-from hookline.runtime.storage.tables import CallRow, QueuedToolRow
+from hookline.runtime.storage.tables import CallEnd, CallRow
 from runtime.scripted_runtime import (
     RecordingModel,
     UpdateRecorder,
@@ -44,8 +43,9 @@ async def cut_off(runtime: Runtime, ended: bool) -> AgentSession:
     await runtime.store.add_message(session.id, {"id": "m2", "role": "assistant", "tool_calls": WANTS})
     await runtime.store.begin_call(CallRow(session.id, "one", "bash", "hash", {"verdict": "silent"}))
     if ended:
-        await runtime.store.end_call(session.id, "one", 1, ToolResult("the secret"))
-    return session
+        await runtime.store.end_call(CallEnd(session.id, "one", 1, True, "the secret", ""))
+    await runtime.forget(session)
+    return await runtime.resume(session.id)
 
 
 async def results(session: AgentSession) -> list[str | None]:
@@ -88,11 +88,11 @@ def test_a_result_that_nobody_waited_for_is_there_for_the_next_prompt(tmp_path: 
             session = await runtime.start()
             add, adding = runtime.store.add_message, []
 
-            async def add_and_leave(thread: str, message: dict[str, object], asks_for: QueuedToolRow | None) -> None:
+            async def add_and_leave(thread: str, message: dict[str, object], *more: Any) -> None:
                 if message["role"] == "tool" and not adding:
                     adding.append(message)
                     session.cancel("left")
-                await add(thread, message, asks_for)
+                await add(thread, message, *more)
 
             runtime.store.add_message = add_and_leave  # type: ignore[method-assign]
             assert (await send_prompt(session, "go")).last_end.text == "left"

@@ -16,7 +16,7 @@ from hookline.runtime.recovery import UNKNOWN_EFFECT
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.storage.store import file_url
 from hookline.runtime.storage.tables import CallRow
-from runtime.crash_loop_agent import CALLS, exchange, settings, start_or_resume
+from runtime.crash_loop_agent import CALLS, HOOKS, exchange, settings, start_or_resume
 from runtime.scripted_runtime import run_async
 
 pytestmark = pytest.mark.slow
@@ -33,23 +33,25 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return database
 
 
-def killed(workspace: Path, url: str, rounds: int) -> list[str]:
+def killed(workspace: Path, url: str, hooks: str, rounds: int) -> list[str]:
     """What the agent was told to be stored: ids of answered calls, and answers."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    command = [sys.executable, str(PROGRAM), str(workspace), url, str(rounds), str(seed)]
+    command = [sys.executable, str(PROGRAM), str(workspace), url, hooks, str(rounds), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return [told for line in done.stdout.splitlines() for told in json.loads(line)]
 
 
-def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path: Path, url: str) -> None:
-    told = killed(tmp_path, url, rounds=15)
+@pytest.mark.parametrize("hooks", HOOKS)
+def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path: Path, url: str, hooks: str) -> None:
+    """With hooks on results, the end of a call and its message are stored one after the other; without, together."""
+    told = killed(tmp_path, url, hooks, rounds=15)
     assert len(told) > 15
     said: list[str] = []
 
     async def work() -> None:
-        async with Runtime.open(tmp_path, settings(url, tmp_path)) as runtime:
+        async with Runtime.open(tmp_path, settings(url, tmp_path, hooks)) as runtime:
             session = await start_or_resume(runtime)
             if await session.is_unfinished():
                 await exchange(session.go_on(), said.append)

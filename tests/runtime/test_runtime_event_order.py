@@ -9,5 +9,5 @@ from runtime.event_transcript import GOLDEN, golden_file, transcript
 
 @pytest.mark.parametrize("dialect", GOLDEN)
 def test_event_order_matches_golden_file(dialect: str) -> None:
-    """If it changed for a reason: `PYTHONPATH=tests python -m runtime.golden.lines`, and look at the difference."""
+    """If it changed for a reason: `PYTHONPATH=tests python -m runtime.event_transcript`, and look at the difference."""
     assert transcript(dialect).splitlines() == golden_file(dialect).read_text("utf-8").splitlines()

@@ -21,6 +21,7 @@ hooks:
   - {id: careful, on: tool.before, when: {tool: bash, input: {command: second}}, then: {ask: sure?}}
   - {id: see, on: [turn.start, turn.end, tool.before, prompt.submit, session.end], then: {log: seen}}
 """
+LOOKS = "hooks: [{id: look, on: tool.after, then: {log: seen}}]"
 STEPS = [
     tool_call_step(("bash", {"command": "echo first"})),
     tool_call_step(("bash", {"command": "echo second"})),
@@ -191,8 +192,8 @@ class CountedWrites:
         return await self._database.write(work)
 
 
-@pytest.mark.parametrize(("hooks", "expected"), [("", 5), (ASKS, 5)])
-def test_the_end_of_a_turn_is_stored_with_the_start_of_the_next(tmp_path: Path, hooks: str, expected: int) -> None:
+@pytest.mark.parametrize(("hooks", "expected"), [("", 4), (ASKS, 4), (LOOKS, 5)])
+def test_what_happens_at_once_is_stored_at_once(tmp_path: Path, hooks: str, expected: int) -> None:
     async def writes(turns: int) -> int:
         steps = [*[tool_call_step(("bash", {"command": "echo first"}))] * turns, "done"]
         async with open_runtime(tmp_path, hooks, steps) as (runtime, _):

@@ -249,6 +249,7 @@ class AgentSession:
         row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
         new = None if parent is not None else replace(self.row, ended=_NOT_BEGUN)
         await self.store.add_thread(row, new)
+        thread.set_empty()
         self._threads[thread.id] = thread
         if parent is not None:
             await self._hand_down_hooks(parent.agent.id, agent.id)

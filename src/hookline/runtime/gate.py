@@ -12,7 +12,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.runtime.storage.tables import ApprovalRow, CallRow
+from hookline.runtime.storage.tables import ApprovalRow, CallEnd, CallRow
 from hookline.runtime.tools.tool_definition import Tool, ToolContext, raised_result
 from hookline.standard_agents.state import result_text
 
@@ -38,6 +38,12 @@ class ToolCall:
         return self.caller not in ("", QUEUE_CALLER)
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutedCall:
+    result: ToolResult
+    unstored_end: CallEnd | None = None  # to be stored with the message that has the result
+
+
 def fingerprint(name: str, input: Any) -> str:
     """Equal only for equal calls."""
     text = json.dumps([name, input], sort_keys=True, separators=(",", ":"), default=repr)
@@ -52,10 +58,11 @@ async def execute(
     approval: ApprovalRow | None = None,
     *,
     stores_result: bool = False,
-) -> ToolResult:
+) -> ExecutedCall:
     """Runs the tool, and records the call and its decision before and after.
 
-    With `stores_result` the record has the result as the tool returned it, which a crash then does not lose. Raises CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
+    With `stores_result` the record has the result as the tool returned it, which a crash then does not lose. Raises
+    CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
     """
     hash = fingerprint(call.name, call.input)
     _check_allowed(call, hash, decision, approval)
@@ -67,18 +74,28 @@ async def execute(
         context.thread_id, call.id, call.name, hash, why, approval=agreed, caller=call.caller, begun=time.time()
     )
     attempt = await context.store.begin_call(row)
-    result = ToolResult(None, False, f"{call.name} was cancelled")
+    begun = replace(row, attempt=attempt)
     try:
         result = await _perform_tool(tool, call, context)
-    finally:
-        stored = (result_text(result.content), result.error) if stores_result else (None, "")
-        await context.store.end_call(row.thread, call.id, attempt, ToolResult(stored[0], result.ok, stored[1]))
-    return result
+    except BaseException:
+        cancelled = ToolResult(None, False, f"{call.name} was cancelled")
+        await context.store.end_call(_call_end(begun, cancelled, stores_result))
+        raise
+    end = _call_end(begun, result, stores_result)
+    if stores_result and not result.attachments:  # nothing comes between the end of the call and its message
+        return ExecutedCall(result, end)
+    await context.store.end_call(end)
+    return ExecutedCall(result)
+
+
+def _call_end(row: CallRow, result: ToolResult, stores_result: bool) -> CallEnd:
+    text, error = (result_text(result.content), result.error) if stores_result else (None, "")
+    return CallEnd(row.thread, row.call, row.attempt, result.ok, text, error)
 
 
 def _check_allowed(call: ToolCall, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
     tool = decision.event.facts.get("tool") or {}
-    if decision.event.name != "tool.before" or fingerprint(tool.get("name", ""), tool.get("input")) != hash:
+    if decision.event.name != "tool.before" or not _is_same_call(tool, call, hash):
         raise CallNotAllowedError(f"the decision is not about this call of {call.name}")
     if decision.denied or decision.halt:
         raise CallNotAllowedError(f"{call.name} was denied: {decision.reason}")
@@ -86,6 +103,12 @@ def _check_allowed(call: ToolCall, hash: str, decision: Decision, approval: Appr
         approval is None or approval.answered is not True or approval.input_hash != hash or approval.call != call.id
     ):
         raise CallNotAllowedError(f"{call.name} was not approved: {decision.reason}")
+
+
+def _is_same_call(tool: dict[str, Any], call: ToolCall, hash: str) -> bool:
+    if tool.get("input") is call.input and tool.get("name") == call.name:
+        return True
+    return fingerprint(tool.get("name", ""), tool.get("input")) == hash
 
 
 async def _perform_tool(tool: Tool, call: ToolCall, context: ToolContext) -> ToolResult:

@@ -75,12 +75,9 @@ def to_model_messages(
             sent.append(_injected_message(injection))
         elif injection.anchor is not None:
             injected.setdefault(injection.anchor, []).append(injection)
-    paired = _pair_results(messages if side is None else [_view_from_side(side, message) for message in messages])
-    if injected:
-        for group in _group_calls(paired):
-            sent += _group_with_injections(group, injected)
-    else:
-        sent += paired
+    seen = messages if side is None else [_view_from_side(side, message) for message in messages]
+    for group in _group_calls(seen):
+        sent += _group_with_injections(group, injected) if injected else group
     if side is not None and sent and sent[-1].get("role") == "assistant":  # the other side ended its turn without text
         sent.append({"role": "user", "content": CONTINUE_PROMPT})
     return [_strip_message(message) for message in sent]
@@ -129,35 +126,30 @@ def _view_from_side(side: str, message: Message) -> Message:
     return {**message, "role": "user", "tool_calls": None}
 
 
-def _pair_results(messages: Sequence[Message]) -> Iterator[Message]:
-    """Drops results without a call, and adds a placeholder result to calls without one."""
+def _group_calls(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Each message alone, but an assistant message together with the results of its calls.
+
+    Drops results without a call, and adds a placeholder result to calls without one.
+    """
     results = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
     for message in messages:
-        if message.get("role") == "tool":
+        role = message.get("role")
+        if role == "tool":
             continue
-        calls = calls_of(message) if message.get("role") == "assistant" else []
-        if message.get("content") is None and not calls and message.get("role") != "system":
-            continue
-        yield message
-        for call in calls:
-            yield results.get(call["id"]) or {"role": "tool", "tool_call_id": call["id"], "content": MISSING_RESULT}
+        calls = calls_of(message) if role == "assistant" else ()
+        if calls:
+            yield [message, *(results.get(call["id"]) or _missing_result(call["id"]) for call in calls)]
+        elif message.get("content") is not None or role == "system":
+            yield [message]
 
 
-def _group_calls(messages: Iterable[Message]) -> Iterator[list[Message]]:
-    """Each message alone, but an assistant message together with the results of its calls."""
-    group: list[Message] = []
-    for message in messages:
-        if group and message.get("role") != "tool":
-            yield group
-            group = []
-        group.append(message)
-    if group:
-        yield group
+def _missing_result(call: str) -> Message:
+    return {"role": "tool", "tool_call_id": call, "content": MISSING_RESULT}
 
 
 def _group_with_injections(group: list[Message], injected: dict[str, list[Injection]]) -> list[Message]:
     """Nothing stands between a call and its result: what belongs there comes before or after the whole group."""
-    if not any(message.get("id") in injected for message in group):
+    if injected.keys().isdisjoint([message.get("id") for message in group]):
         return group
     parts = [_with_injections(message, injected.get(message.get("id", ""), [])) for message in group]
     before, messages, after = ([each for part in parts for each in part[at]] for at in range(3))

@@ -130,4 +130,5 @@ class InternalToolCall:
             raise UnavailableError(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True
         decided, approval = self._question or (decision, None)
-        return await execute(self._call, decided, tool, self._session.tool_context_of(self._thread), approval)
+        context = self._session.tool_context_of(self._thread)
+        return (await execute(self._call, decided, tool, context, approval)).result

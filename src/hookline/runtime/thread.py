@@ -18,7 +18,7 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.apps.app import Agent, AgentSide
 from hookline.runtime.models.tokens import messages_tokens
 from hookline.runtime.storage.store import Store
-from hookline.runtime.storage.tables import Injection, QueuedToolRow
+from hookline.runtime.storage.tables import CallEnd, Injection, QueuedToolRow
 from hookline.runtime.tools.unknown_fields import drop_unknown_fields
 from hookline.standard_agents.messages import find_message_error
 
@@ -103,9 +103,14 @@ class StoredThread:
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
         self._counted: _CountedTokens | None = None
         self._injected: list[Injection] | None = None
+        self._injecting = [0, 0]  # writes of notes: begun, ended
         self._changes = [0, 0]  # of the history: begun, ended
         self._queue_is_empty = False
         self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
+
+    def set_empty(self) -> None:
+        """For a thread that is new in the store: there is nothing to read."""
+        self._history, self._injected, self._call_ids, self._queue_is_empty = [], [], set(), True
 
     @property
     def store(self) -> Store:
@@ -187,8 +192,10 @@ class StoredThread:
             await self.store.compact_messages(self.id, gone, replacement)
             self._history = None
 
-    async def inject_message(self, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> dict[str, Any]:
-        """Stores a message as the hooks leave it.
+    async def inject_message(
+        self, message: dict[str, Any], asks_for: QueuedToolRow | None = None, ends: CallEnd | None = None
+    ) -> dict[str, Any]:
+        """Stores a message as the hooks leave it, and in the same transaction the end of the call whose result it has.
 
         Hooks see the messages of other hooks and their own, too. A message that a hook injects because of its own is
         not stored: it would inject for ever. Raises MessageNotStoredError if a hook denies it or the message is
@@ -197,19 +204,23 @@ class StoredThread:
         new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
         if self.parent is not None:
-            new = {"parent_id": self.parent, "depth": self.depth, **new}
+            new.setdefault("parent_id", self.parent)
+            new.setdefault("depth", self.depth)
         _check_message(new)
         if _is_caused_by_itself("inject_message"):
+            if ends is not None:
+                await self.store.end_call(ends)
             return new
         decision = await self.session.decide(self, "message.create", {"message": new})
         stored = _value_after_hooks(decision, "message")
         for key in ("id", "created_at"):
             if stored.get(key) is None:
                 stored[key] = new[key]
-        _check_message(stored)
+        if decision.event.facts["message"] is not new:
+            _check_message(stored)
         self.defer_requests(decision)
         with self._track_change():
-            await self.store.add_message(self.id, stored, asks_for)
+            await self.store.add_message(self.id, stored, asks_for, ends)
             if self._history is not None:
                 self._history.append(stored)
         if self.session.book.hears("message.created"):
@@ -245,15 +256,24 @@ class StoredThread:
 
     async def injections(self) -> list[Injection]:
         """Notes that hooks added for the model."""
-        if self._injected is None:
-            self._injected = await self.store.injections(self.id)
-        return self._injected
+        if self._injected is not None:
+            return self._injected
+        before = list(self._injecting)
+        read = await self.store.injections(self.id)
+        if self._injecting == before and before[0] == before[1]:  # else a concurrent write may be missing
+            self._injected = read
+        return read
 
     async def inject(self, injection: Injection) -> None:
+        known, self._injected = self._injected, None  # after an error or a cancellation the stored state is unknown
+        self._injecting[0] += 1
+        number = self._injecting[0]
         try:
             await self.store.add_injection(self.id, injection)
         finally:
-            self._injected = None
+            self._injecting[1] += 1
+        if known is not None and self._injecting == [number, number]:  # else another one was stored meanwhile
+            self._injected = [*known, injection]
 
     def defer_requests(self, decision: Decision) -> None:
         """Requests of hooks are applied at the end of the turn."""

@@ -18,7 +18,7 @@ from hookline.runtime.history import format_calls
 from hookline.runtime.models.model import RequestedCall
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import recorded_result
-from hookline.runtime.storage.tables import ApprovalRow, CallRow, QueuedToolRow
+from hookline.runtime.storage.tables import ApprovalRow, CallEnd, CallRow, QueuedToolRow
 from hookline.runtime.thread import MessageNotStoredError, StoredThread
 from hookline.runtime.tools.tool_definition import Tool
 from hookline.runtime.updates import ToolCallFinished, ToolCallStarted
@@ -39,6 +39,7 @@ class ToolCalls:
     def __init__(self, thread: StoredThread) -> None:
         self.thread = thread
         self.session = thread.session
+        self._unstored_end: CallEnd | None = None  # of the call whose result is about to be stored
 
     async def run(self, requested: RequestedCall) -> CompletedCall:
         """A call that the model asks for."""
@@ -117,9 +118,15 @@ class ToolCalls:
     ) -> CompletedCall:
         context, hears = self.session.tool_context_of(self.thread), self.session.book.hears
         stores_result = not any(map(hears, RESULT_EVENTS))  # else nothing is stored before these hooks have answered
-        result = await execute(call, decision, tool, context, approval, stores_result=stores_result)
+        done = await execute(call, decision, tool, context, approval, stores_result=stores_result)
         self.session.tool_calls += 1
-        return await self._fire_after(call, tool, result, (decision,))
+        self._unstored_end = done.unstored_end
+        try:
+            return await self._fire_after(call, tool, done.result, (decision,))
+        finally:
+            if self._unstored_end is not None:  # the message could not be stored, or hooks on results are new
+                end, self._unstored_end = self._unstored_end, None
+                await self.session.store.end_call(end)
 
     async def recover(self, requested: RequestedCall, row: CallRow) -> CompletedCall:
         """A call that was started but has no result: hooks see what its record has."""
@@ -161,7 +168,8 @@ class ToolCalls:
         more = left.get("more")
         files = await self.thread.store_attachments(left.get("attachments"))
         kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
-        written = await self.thread.inject_message(kept)
+        written = await self.thread.inject_message(kept, ends=self._unstored_end)
+        self._unstored_end = None
         for decision in decisions:
             await inject_notes(self.thread, decision, written.get("id"))
             self.thread.defer_requests(decision)

@@ -14,7 +14,7 @@ import pytest
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage.store import Store
-from hookline.runtime.storage.tables import Injection
+from hookline.runtime.storage.tables import CallEnd, Injection
 from runtime.storage.row_factories import (
     async_test,
     make_approval,
@@ -183,9 +183,8 @@ async def test_whoever_lost_a_session_to_another_writes_nothing_to_it(
 
 async def ended(store: Store, attempt: int) -> None:
     """What a call came to is known to the one who made it alone, so that is written down all the same."""
-    from hookline.hooks.host import ToolResult
 
-    await store.end_call("t", "running", attempt, ToolResult("done"))
+    await store.end_call(CallEnd("t", "running", attempt, True, "done", ""))
     assert [row.result for row in await store.calls("t")] == ["done"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hooks.host import ToolResult
+from hookline.runtime.storage.tables import CallEnd
 from runtime.storage.row_factories import (
     async_test,
     make_call,
@@ -25,7 +25,7 @@ async def test_a_call_is_kept_with_its_decision_and_outcome(url: str) -> None:
     async with open_store_with_thread(url) as store:
         assert await store.begin_call(given) == 1
         assert await store.calls("t") == [given]
-        await store.end_call("t", "c", 1, ToolResult("out\0", False, "failed"))
+        await store.end_call(CallEnd("t", "c", 1, False, "out\0", "failed"))
         (found,) = await store.calls("t")
         assert found.ended is not None
         assert found == replace(given, ended=found.ended, ok=False, result="out\0", error="failed")
@@ -55,11 +55,11 @@ async def test_attempts_begun_at_once_have_numbers_of_their_own(url: str) -> Non
 async def test_the_first_end_of_a_call_counts(url: str) -> None:
     async with open_store_with_thread(url) as store:
         await store.begin_call(make_call("c"))
-        await store.end_call("t", "c", 1, ToolResult("first"))
-        await store.end_call("t", "c", 1, ToolResult("second", False, "late"))
+        await store.end_call(CallEnd("t", "c", 1, True, "first"))
+        await store.end_call(CallEnd("t", "c", 1, False, "second", "late"))
         assert [each.result for each in await store.calls("t")] == ["first"]
         with pytest.raises(HooklineError, match="'c' has no attempt 2 in the thread t"):
-            await store.end_call("t", "c", 2, ToolResult(""))
+            await store.end_call(CallEnd("t", "c", 2, True))
 
 
 @async_test

@@ -30,8 +30,11 @@ class AnyText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
+    def encode(self, value: str) -> str:
+        return escape_text(value)
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        return None if value is None else escape_text(value)
+        return None if value is None else self.encode(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else unescape_text(value)
@@ -42,9 +45,9 @@ class KeyText(AnyText):
 
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        stored = super().process_bind_param(value, dialect)
-        if stored is not None and len(stored) * 4 > MAX_KEY_BYTES and len(stored.encode()) > MAX_KEY_BYTES:
+    def encode(self, value: str) -> str:
+        stored = escape_text(value)
+        if len(stored) * 4 > MAX_KEY_BYTES and len(stored.encode()) > MAX_KEY_BYTES:
             raise HooklineError(
                 f"{_shorten_text(stored)!r} is too long for an id, a path or a key: {MAX_KEY_BYTES} bytes at most"
             )

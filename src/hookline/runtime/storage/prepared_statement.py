@@ -11,12 +11,14 @@ from typing import Any, Protocol, cast
 
 from sqlalchemy import Connection, Delete, Dialect, Insert, Select, Update
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeEngine
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.runtime.storage.columns import AnyText
 
 Statement = Select[Any] | Insert | Update | Delete
 BindProcessor = Callable[[Any], Any] | None
-"""How a value is stored in its column; None: as it is."""
+"""How a value that is not None is stored in its column; None: as it is."""
 
 
 class Executed(Protocol):
@@ -38,7 +40,7 @@ class _SqliteForm:
         bound = []
         for name, default, processor in self.parameters:
             value = values.get(name, default)
-            bound.append(value if processor is None else processor(value))
+            bound.append(value if value is None or processor is None else processor(value))
         return bound
 
 
@@ -65,9 +67,15 @@ class PreparedStatement:
     def _compile(self, dialect: Dialect, keys: tuple[str, ...]) -> _SqliteForm:
         compiled = self._build(dialect.name).compile(dialect=dialect, column_keys=list(keys))
         assert isinstance(compiled, SQLCompiler)
-        types = {name: bound.type.dialect_impl(dialect) for name, bound in compiled.binds.items()}
+        types = {name: bound.type for name, bound in compiled.binds.items()}
         names = compiled.positiontup or []
         defaults = compiled.params
         return _SqliteForm(
-            str(compiled), tuple((name, defaults.get(name), types[name].bind_processor(dialect)) for name in names)
+            str(compiled), tuple((name, defaults.get(name), _bind_processor(types[name], dialect)) for name in names)
         )
+
+
+def _bind_processor(column_type: TypeEngine[Any], dialect: Dialect) -> BindProcessor:
+    if isinstance(column_type, AnyText):
+        return column_type.encode  # without the two calls that SQLAlchemy makes around it
+    return column_type.dialect_impl(dialect).bind_processor(dialect)

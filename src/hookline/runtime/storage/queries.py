@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -38,6 +37,7 @@ from hookline.runtime.storage.database import (
 from hookline.runtime.storage.prepared_statement import PreparedStatement
 from hookline.runtime.storage.tables import (
     ApprovalRow,
+    CallEnd,
     CallRow,
     Injection,
     QueuedToolRow,
@@ -183,13 +183,19 @@ _SELECT_NEWEST_MESSAGES: Final = (
 )
 
 
-def insert_message(thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> Query[None]:
+def insert_message(
+    thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None, ends: CallEnd | None = None
+) -> Query[None]:
     """Storing the same message again changes nothing, so a caller that got no answer may retry."""
     stored = _message_values(message)
     values = {"thread": thread, "of_thread": thread, **stored}
 
+    end = None if ends is None else end_call(ends)
+
     def work(connection: Connection) -> None:
         lock_session(connection, thread=thread)
+        if end is not None:
+            end(connection)
         if _INSERT_MESSAGE.execute(connection, values).rowcount:
             if asks_for is not None and not delete_queued_tools(thread, [asks_for])(connection):
                 raise HooklineError(f"{asks_for.name} is no longer queued in the thread {thread}")
@@ -345,15 +351,15 @@ def begin_call(call: CallRow) -> Query[int]:
     return work
 
 
-def end_call(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Query[None]:
-    key = {"of_thread": thread, "of_call": call, "of_attempt": attempt}
-    values = {**key, **outcome, "ended": time.time()}
+def end_call(end: CallEnd) -> Query[None]:
+    key = {"of_thread": end.thread, "of_call": end.call, "of_attempt": end.attempt}
+    values = {**key, "ok": end.ok, "result": end.result, "error": end.error, "ended": end.ended}
 
     def work(connection: Connection) -> None:
         if _UPDATE_CALL.execute(connection, values).rowcount:
             return
         if connection.execute(_SELECT_ATTEMPT, key).first() is None:
-            raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
+            raise HooklineError(f"the call {end.call!r} has no attempt {end.attempt} in the thread {end.thread}")
 
     return work
 

@@ -16,7 +16,6 @@ from sqlalchemy import URL, Connection, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from hookline.errors import HooklineError
-from hookline.hooks.host import ToolResult
 from hookline.runtime.storage import queries
 from hookline.runtime.storage.database import Database, combine_queries
 from hookline.runtime.storage.postgres import Postgres
@@ -25,6 +24,7 @@ from hookline.runtime.storage.tables import (
     VERSION,
     VERSION_TABLE,
     ApprovalRow,
+    CallEnd,
     CallRow,
     Injection,
     QueuedToolRow,
@@ -203,13 +203,19 @@ class Store:
         """Updates fields of ThreadRow. Raises HooklineError if there is no such thread."""
         await self._database.write(queries.update_thread(id, changed))
 
-    async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> None:
+    async def add_message(
+        self,
+        thread: str,
+        message: dict[str, Any],
+        asks_for: QueuedToolRow | None = None,
+        ends: CallEnd | None = None,
+    ) -> None:
         """The message needs an `id` that is unique in the thread. Once this returns, kill -9 cannot lose it.
 
         asks_for: the queued tool that the message calls; it is removed from the queue in the same transaction. Raises
-        HooklineError if it is no longer queued.
+        HooklineError if it is no longer queued. ends: the call whose result the message has; see `end_call`.
         """
-        await self._database.write(queries.insert_message(thread, message, asks_for))
+        await self._database.write(queries.insert_message(thread, message, asks_for, ends))
 
     async def update_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """Returns the message with the updates. Raises HooklineError if there is no such message."""
@@ -237,10 +243,8 @@ class Store:
         """The attempt's number, from 1, for this thread and call id; `call.attempt` is ignored."""
         return await self._database.write(queries.begin_call(call))
 
-    async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
-        """The content of the result must be text, or None if only the end of the call is to be recorded."""
-        outcome = {"ok": result.ok, "result": result.content, "error": result.error}
-        await self._database.write(queries.end_call(thread, call, attempt, outcome))
+    async def end_call(self, end: CallEnd) -> None:
+        await self._database.write(queries.end_call(end))
 
     async def calls(self, thread: str) -> list[CallRow]:
         return await self._database.read(queries.select_calls(thread))

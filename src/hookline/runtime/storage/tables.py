@@ -5,6 +5,7 @@ If you change a table, add a migration in `migrations/versions` and set VERSION 
 
 from __future__ import annotations
 
+import time
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -21,7 +22,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.storage.columns import AnyText, JsonText, KeyText
 
 
@@ -85,6 +86,19 @@ class CallRow:
     ok: bool | None = None
     result: str | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How an attempt at a tool call ended. The result is None if only the end is to be recorded."""
+
+    thread: str
+    call: str
+    attempt: int
+    ok: bool
+    result: str | None = None
+    error: str | None = None
+    ended: float = field(default_factory=time.time)
 
 
 @dataclass(frozen=True, slots=True)
