@@ -26,7 +26,7 @@ def search(wanted: str, *excluded: str, how: Search = Search.ANY) -> tuple[Model
 def found_text(*conditions: str) -> str | None:
     searching, space = search(*conditions)
     found = searching.find()
-    return None if found is None else found.texts[space.texts[("prompt",)]]
+    return None if found is None else found.texts[space.texts[("prompt",)]][0]
 
 
 def test_a_text_meets_all_conditions():
@@ -49,6 +49,6 @@ def test_skipped_texts_are_not_found_again():
     searching, space = search("prompt: '^[ab]$'")
     texts = set()
     while (found := searching.find()) is not None:
-        texts.add(found.texts[space.texts[("prompt",)]])
+        texts.update(found.texts[space.texts[("prompt",)]])
         searching.skip(found)
     assert texts == {"a", "b"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, FactPath
-from hookline.hooks.tool_name import mcp_address
+from hookline.hooks.tool_name import likely_kind, mcp_address
 from hookline.hooks.tools import MCP_CLAUDE, ToolKind
 from hookline.prove.event_space import EventSpace, field_path
 from hookline.prove.model_search import FoundModel
@@ -25,11 +25,17 @@ from hookline.prove.tool_space import (
     requires,
 )
 
+_MAX_EXAMPLES: Final = 4
 _FILLING: Final = "x"  # the text of a field that a call needs and nothing tests
 
 
-def build_example(space: EventSpace, found: FoundModel) -> dict[str, Any]:
-    """The facts of an event as the model has it."""
+def build_examples(space: EventSpace, found: FoundModel) -> Iterator[dict[str, Any]]:
+    """The facts of events as the model has it. Several if a reading has several texts: any of them may be the one given."""
+    for number in range(min(_MAX_EXAMPLES, max(map(len, found.texts.values()), default=1) or 1)):
+        yield _build_example(space, found, number)
+
+
+def _build_example(space: EventSpace, found: FoundModel, number: int) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     known: KnownTool | None = None
     if space.tools:
@@ -39,12 +45,19 @@ def build_example(space: EventSpace, found: FoundModel) -> dict[str, Any]:
         if found.model.value(tools.host_names_servers):
             facts["host"] = {"name": PREFIXING_HOST}
     for variable in space.texts.values():
-        text = found.texts.get(variable)
-        if text is not None:
-            _put(facts, _fact_path(variable, known), text)
+        texts = found.texts.get(variable)
+        if texts:
+            _put(facts, _fact_path(variable, known), texts[min(number, len(texts) - 1)])
     if space.kind is not None:
         _fill_required(facts["tool"], space.kind, known)
+        _declare_kind(facts["tool"], space.kind)
     return facts
+
+
+def _declare_kind(tool: dict[str, Any], kind: ToolKind) -> None:
+    """An MCP server may say what its tool does, if neither its name nor its fields do."""
+    if mcp_address(tool["name"]) is not None and kind is not ToolKind.OTHER and likely_kind(tool) is not kind:
+        tool["kind"] = str(kind)
 
 
 def fire_command(event: str, facts: dict[str, Any], configs: Iterable[str] = ()) -> str:
@@ -85,10 +98,11 @@ def _describe_tool(tools: Tools, known: KnownTool | None, found: FoundModel) -> 
 
 def _tool_name(tools: Tools, found: FoundModel) -> str:
     """One of the names that the model needs, as Claude Code or Cursor would spell it."""
-    names = [text for variable in tools.names.values() if (text := found.texts.get(variable))]
+    names = [text for variable in tools.names.values() for text in found.texts.get(variable, ())]
     common = next(iter(common_names(tools.kind)), "tool")
     if isinstance(tools, UnknownTools):
-        return found.texts.get(tools.names["name"], None) or common if "name" in tools.names else common
+        own = found.texts.get(tools.names["name"], ()) if "name" in tools.names else ()
+        return next(iter(own), common)
     addresses = [address for name in names if (address := mcp_address(name)) is not None]
     server, tool = addresses[0] if addresses else ("server", common)
     if isinstance(tools, McpTools) and not tools.knows_server:

@@ -24,7 +24,7 @@ _MAX_EXCLUDED: Final = 60  # texts; with more, nothing is known about the text a
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundModel:
     model: Implicants
-    texts: Mapping[TextVariable, str | None]  # of the variables that matter; None: the fact is absent
+    texts: Mapping[TextVariable, tuple[str, ...]]  # of the variables that matter; (): the fact is absent
     differs: Formula  # true for all other models with these texts
 
 
@@ -40,6 +40,7 @@ class ModelSearch:
         self._check_time = check_time
         self._solver = z3.Solver()
         self._required: list[Formula] = []
+        self._skips = 0
         self._skipped: dict[TextVariable, list[Language]] = {}  # all but one text each
         self._matches: dict[Variable, TextMatch] = {}
         self._has_constraints = False
@@ -80,27 +81,30 @@ class ModelSearch:
 
     def skip(self, found: FoundModel) -> None:
         """Looks for other texts from now on. What is found, or not found, after this is no proof."""
-        texts = {variable: text for variable, text in found.texts.items() if text is not None}
-        for variable, text in texts.items():
-            self._skipped.setdefault(variable, []).append(without(single_text(text)))
-        if not texts:
+        variables = [variable for variable, texts in found.texts.items() if texts]
+        if not variables:
             self.require(found.differs)
+            return
+        self._skips += 1
+        variable = variables[self._skips % len(variables)]  # not all at once: one of them may have no other text
+        others = [without(single_text(text)) for text in found.texts[variable]]
+        self._skipped.setdefault(variable, []).extend(others)
 
-    def _find_texts(self, model: Implicants, literals: Literals) -> dict[TextVariable, str | None] | Formula:
+    def _find_texts(self, model: Implicants, literals: Literals) -> dict[TextVariable, tuple[str, ...]] | Formula:
         """The texts, or a formula that rules out the contradiction."""
-        found: dict[TextVariable, str | None] = {}
+        found: dict[TextVariable, tuple[str, ...]] = {}
         for variable, (must, must_not) in self._by_variable(literals).items():
             if not model.value(variable.is_present):
-                found[variable] = None
+                found[variable] = ()
                 continue
-            text = ""
+            texts: list[str] = []
             has_many = variable.has_many_texts and self._search is Search.ANY and len(must) > 1
             for group in [[each] for each in must] if has_many else [must]:
                 answer = self._text_in(variable, group, must_not)
                 if not isinstance(answer, str):
                     return any_true((negate(variable.is_present), answer))
-                text = text or answer
-            found[variable] = text
+                texts.append(answer)
+            found[variable] = tuple(dict.fromkeys(texts))
         return found
 
     def _by_variable(self, literals: Literals) -> dict[TextVariable, tuple[list[TextMatch], list[TextMatch]]]:

@@ -28,7 +28,7 @@ from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.prove.event_space import EventSpace, Search, TooManyReadings, named_tools
-from hookline.prove.example_event import build_example
+from hookline.prove.example_event import build_examples
 from hookline.prove.formula import Formula, negate
 from hookline.prove.judge import Judge, Judgement
 from hookline.prove.model_search import FoundModel, ModelSearch
@@ -163,6 +163,7 @@ class _KindSearch:
         self.sure = {id(hook): hook for hook in prover.guards.sure}
         self.has_all = False
         self.searches: list[ModelSearch] = []
+        self.avoided: set[int] = set()  # by id(): hooks whose answer nobody knows, and that are not asked any more
 
     @property
     def title(self) -> str:
@@ -179,6 +180,7 @@ class _KindSearch:
         for condition in self.excluded.values():
             started.require(negate(condition))
         self.searches = [started]
+        self.avoided = set()
         return started
 
     def find(self, search: Search) -> dict[str, Any] | None:
@@ -188,15 +190,15 @@ class _KindSearch:
             found = self._next(searching)
             if found is None:
                 return None
-            facts = build_example(self.space, found)
-            judgement = self.prover.judge.judge(facts)
+            facts, judgement = self._judge(found)
             if _is_counter_example(judgement):
                 return facts
             rounds += 1
             if not self._exclude_stopping(judgement):
                 skipped += 1
-                searching.skip(found)
                 self._explain(judgement)
+                if not self._avoid(judgement, searching):
+                    searching.skip(found)
             elif rounds >= _FEW_ROUNDS:
                 self._exclude_touching()
         return None
@@ -208,23 +210,44 @@ class _KindSearch:
             found = self._next(searching)
             if found is None:
                 return not skipped
-            facts = build_example(self.space, found)
-            judgement = self.prover.judge.judge(facts)
+            facts, judgement = self._judge(found)
             if _is_counter_example(judgement):
                 return facts
             if not self._exclude_stopping(judgement) and not self._exclude_touching():
                 skipped += 1
-                searching.skip(found)
                 self._explain(judgement)
+                if not self._avoid(judgement, searching):
+                    searching.skip(found)
         return False
 
     def _next(self, searching: ModelSearch) -> FoundModel | None:
         self.prover.rounds += 1
         return searching.find()
 
+    def _judge(self, found: FoundModel) -> tuple[dict[str, Any], Judgement]:
+        """The first event that is a counter-example, else the last one that the property is about, else the last."""
+        best: tuple[dict[str, Any], Judgement] | None = None
+        for facts in build_examples(self.space, found):
+            judgement = self.prover.judge.judge(facts)
+            if _is_counter_example(judgement):
+                return facts, judgement
+            if best is None or judgement.meets_property or not best[1].meets_property:
+                best = facts, judgement
+        assert best is not None
+        return best
+
     def _exclude_stopping(self, judgement: Judgement) -> bool:
         """Excludes the hooks that stopped an event. False if that excludes nothing new."""
         return sum(self._exclude(hook) for hook in judgement.stopped_by if id(hook) in self.sure) > 0
+
+    def _avoid(self, judgement: Judgement, searching: ModelSearch) -> bool:
+        """Looks only for events about which unsure hooks are not asked. What is found, or not found, is no proof."""
+        unsure = [hook for hook in judgement.stopped_by if id(hook) not in self.sure]
+        new = [hook for hook in (*judgement.unknown, *unsure) if id(hook) not in self.avoided]
+        for hook in new:
+            self.avoided.add(id(hook))
+            searching.require(negate(self.space.condition(hook.when, is_property=False)))
+        return bool(new)
 
     def _exclude(self, hook: Hook) -> bool:
         if id(hook) in self.excluded:

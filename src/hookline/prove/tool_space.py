@@ -339,7 +339,7 @@ class NamedTool(Tools):
     def __init__(self, name: str, kind: ToolKind, input: dict[str, str] | None) -> None:
         """input: with which it is taken for this kind; None: its host declares the kind."""
         how = "declared" if input is None else "guessed"
-        super().__init__(f"{name}, {how} kind", kind, guessed=input is not None)
+        super().__init__(f"{name}, {how} kind", kind, guessed=input is not None or mcp_address(name) is not None)
         self.name = name
         self.is_declared = input is None
         self.input = input or {}
@@ -394,7 +394,7 @@ def tools_of_kind(kind: ToolKind, names: Iterable[str] = ()) -> tuple[Tools, ...
         guessed = possible_kinds(name)
         if kind in guessed:
             found.append(NamedTool(name, kind, guessed[kind]))
-        if kind is not ToolKind.OTHER and mcp_address(name) is None:
+        if kind is not ToolKind.OTHER:
             found.append(NamedTool(name, kind, None))
     for tools in found:
         tools.named = frozenset(names)
