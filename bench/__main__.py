@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from bench import bridge, conditions, decisions, dialects, frameworks, loading, programs, proxy, record, startup
+from bench import bridge, conditions, decisions, dialects, frameworks, loading, programs, proofs, proxy, record, startup
 from bench.contenders import CONTENDERS
 from bench.conversation import MODEL
 from bench.goals import Goal, goal_rows
@@ -69,6 +69,9 @@ def main() -> None:
     print(table(conditions.rows(single)), end="\n\n")
     recording, rate = record.record_costs(), record.replay_rate()
     print(table([record.row(recording, rate)]), end="\n\n")
+    _say("proofs")
+    proving = proofs.proof_seconds()
+    print(table([proofs.row(proving)]), end="\n\n")
     starts = startup.cpu_times()
     shown = {name: format_seconds(seconds) for name, seconds in starts.items()}
     print(
@@ -103,6 +106,7 @@ def main() -> None:
         turn_goal(max(each.hooks for each in agents)),
         *frameworks.goals(loops),
         *record.goals(recording, rate),
+        *proofs.goals(proving),
         *conditions.goals(single),
         *(Goal(*row) for row in (*startup.goals(starts), *loading.goals(loads))),
     ]
