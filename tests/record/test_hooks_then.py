@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from hookline.hooks.hook import Scope
 from hookline.hooks.hook_files import HookFile, HookFiles
 from hookline.lazy_dataclasses import replace
 from hookline.project import load_for_directory
+from hookline.record.hash_chain import BrokenChain
 from hookline.record.hooks_then import HookPaths, load_hook_files, paths_by_name, read_hook_files
 from hookline.record.record_reader import read_records
 from hookline.record.recorder import Recorder
 from hookline.record.replayer import ReplayBook, ReplayDifference, compare
 from hookline.record.segment import RecordDirectory
+from hookline.record.verification import verify_chains
 
 TEXT = "hooks: [{id: a, on: tool.before, then: {deny: no}}, {id: b, on: tool.before, then: {run: 'true'}}]"
 
@@ -41,11 +44,22 @@ def test_texts_are_read_again(directory: RecordDirectory) -> None:
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'[{"path": 1}]', None])
 def test_texts_that_are_gone(directory: RecordDirectory, data: bytes | None) -> None:
     directory.create()
+    digest = hashlib.sha256(data or b"").hexdigest()
     if data is not None:
-        (directory.hooks / "x.json").write_bytes(data)
+        (directory.hooks / f"{digest}.json").write_bytes(data)
     with pytest.raises(HooklineError, match="not kept any more"):
-        read_hook_files(directory, "x")
-    assert HookPaths(directory).find({"hooks": "x"}, "hookline.yaml") == "hookline.yaml"
+        read_hook_files(directory, digest)
+    assert HookPaths(directory).find({"hooks": digest}, "hookline.yaml") == "hookline.yaml"
+
+
+def test_texts_that_were_changed(directory: RecordDirectory) -> None:
+    digest = keep(directory, files(("accepted", TEXT)))
+    path = directory.hooks / f"{digest}.json"
+    path.write_bytes(path.read_bytes().replace(b"deny", b"tell"))
+    with pytest.raises(HooklineError, match="hookline verify"):
+        read_hook_files(directory, digest)
+    with pytest.raises(BrokenChain, match="were changed"):
+        verify_chains(directory)
 
 
 def test_a_hook_has_the_standing_that_it_had() -> None:

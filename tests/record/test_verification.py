@@ -186,3 +186,14 @@ def test_what_is_known_of_old_writers_is_left_out(
     directory.chains.write_bytes(forged)
     with pytest.raises(BrokenChain):
         verify_chains(directory)
+
+
+def test_a_second_record_with_the_number_of_an_earlier_one(directory: RecordDirectory) -> None:
+    writer = write(directory)
+    path, lines = lines_of(directory)
+    save(path, [*lines, lines[2]])
+    assert verify_chains(directory).records == 6, "the same line twice says nothing else"
+    save(path, [*lines, lines[2].replace(b'"n":1', b'"n":9')])
+    with pytest.raises(BrokenChain, match="two records") as broken:
+        verify_chains(directory)
+    assert broken.value.where == f"{writer.id}-3"

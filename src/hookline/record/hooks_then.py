@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from hookline.config.reader import salvage_text
@@ -20,11 +21,14 @@ from hookline.record.segment import RecordDirectory
 
 
 def read_hook_files(directory: RecordDirectory, digest: str) -> HookFiles:
-    """Raises HooklineError if the texts were not kept."""
+    """Raises HooklineError if the texts are not kept, or were changed since."""
     try:
-        return HookFiles.parse((directory.hooks / f"{digest}.json").read_bytes())
+        data = (directory.hooks / f"{digest}.json").read_bytes()
+        if hashlib.sha256(data).hexdigest() == digest:
+            return HookFiles.parse(data)
     except (OSError, ValueError, TypeError, KeyError):
         raise HooklineError("the texts of the hooks that were in force then are not kept any more") from None
+    raise HooklineError("the texts of the hooks that were in force then were changed: run `hookline verify`")
 
 
 class HookPaths:

@@ -96,6 +96,7 @@ class RecordLog:
             for record in tails.new_records():
                 if self.take(record):
                     yield self.row(record)
+            self._outcomes.clear()  # rows are not shown again
             yield None
 
     def take(self, record: Record) -> bool:

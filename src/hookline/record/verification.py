@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import json
+from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +30,24 @@ class _Progress:
 
     head: Head
     later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
+    seen: array[int] = field(default_factory=lambda: array("Q"))  # the beginnings of the hashes, up to the head
+
+    def advance(self, hash: str) -> None:
+        self.head = Head(self.head.number + 1, hash)
+        self.seen.append(_beginning(hash))
+
+    def is_same(self, number: int, hash: str) -> bool:
+        """Whether a record up to the head is the one that was seen. Those that were removed may still be there."""
+        at = len(self.seen) - 1 - (self.head.number - number)
+        return at < 0 or self.seen[at] == _beginning(hash)
+
+
+def _beginning(hash: str) -> int:
+    return int(hash[:16], 16)
 
 
 def verify_chains(directory: RecordDirectory) -> Verified:
-    """Raises BrokenChain for the first record that was changed, removed or inserted."""
+    """Raises BrokenChain for the first record, or kept text of hooks, that was changed, removed or inserted."""
     before = ChainsFile(directory.chains).read()  # what it says must be there, whatever is written meanwhile
     progress: dict[str, _Progress] = {}
     records = lost = 0
@@ -46,13 +63,14 @@ def verify_chains(directory: RecordDirectory) -> Verified:
     now = ChainsFile(directory.chains).read()
     for writer in sorted({*progress, *before}):
         _check_end(directory, writer, progress.get(writer), before.get(writer), now.get(writer))
+    _check_hook_texts(directory)
     return Verified(records, lost, {writer: each.head for writer, each in progress.items()})
 
 
 def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
     """1 if the record was not seen before."""
     if number <= chain.head.number:
-        if number == chain.head.number and link[1] != chain.head.hash:
+        if not chain.is_same(number, link[1]):
             raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
         return 0
     if number in chain.later and chain.later[number] != link:
@@ -64,7 +82,7 @@ def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -
         if following[0] != chain.head.hash:
             what = "it was changed, or the record before it was changed, removed or inserted"
             raise BrokenChain(f"{writer}-{number}", what)
-        chain.head = Head(number, following[1])
+        chain.advance(following[1])
     return is_new
 
 
@@ -86,6 +104,13 @@ def _check_end(
         raise BrokenChain(f"{writer}-{head.number}", "it was changed")
     if chain is None and known_now.has_file and not any(directory.live.glob(f"{writer}-*")):
         raise BrokenChain(f"{writer}-1", "this writer's file was removed")
+
+
+def _check_hook_texts(directory: RecordDirectory) -> None:
+    for path in sorted(directory.hooks.glob("*.json")):
+        with suppress(FileNotFoundError):  # it was too old
+            if hashlib.sha256(path.read_bytes()).hexdigest() != path.stem:
+                raise BrokenChain(f"hooks/{path.name}", "the texts of these hooks were changed")
 
 
 def _lines(directory: RecordDirectory) -> Iterator[tuple[bytes, str]]:
