@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_texts_of_an_agent_are_no_markup(directory: RecordDirectory, recorder: R
     run(directory, play)
 
 
-@pytest.mark.parametrize(("key", "ran"), [("y", True), ("n", False)])
+@pytest.mark.parametrize(("key", "ran"), [("y", True), pytest.param("n", False, marks=pytest.mark.slow)])
 def test_an_approval_is_answered(project: Path, directory: RecordDirectory, key: str, ran: bool) -> None:
     """A call of hookline's own agent waits in the store; the screen is another reader of it."""
     store = f"sqlite:///{project}/sessions.db"
@@ -235,3 +236,15 @@ def test_a_store_that_cannot_be_reached_is_told(directory: RecordDirectory, proj
         await until(pilot, lambda: "not-a-database" in status(pilot) or "database" in status(pilot))
 
     run(directory, play, f"sqlite:///{project}/not-a-database")
+
+
+def test_the_screen_does_not_wait_for_a_database(directory: RecordDirectory, recorder: Recorder) -> None:
+    """One that takes a connection and never says anything."""
+    record_a_few(recorder)
+
+    async def play(pilot: Pilot[None]) -> None:
+        recorder.decide_now(write_hooks(), tool_event("rm later"))
+        await until(pilot, lambda: len(table(pilot)) == 8)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        run(directory, play, f"postgresql://a@127.0.0.1:{silent.getsockname()[1]}/none")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -74,7 +75,7 @@ class WatchApp(App[None]):
         self._show_all()
         self._decision_table.focus()
         self.set_interval(_LOOK_SECONDS, self._look)
-        self.set_interval(_APPROVAL_SECONDS, self._look_for_approvals)
+        self._watch_approvals()
 
     async def on_unmount(self) -> None:
         await self._approvals.close()
@@ -122,6 +123,13 @@ class WatchApp(App[None]):
         problem = f"   {printable(self._approvals.problem)}" if self._approvals.problem else ""
         status = Text.assemble(("hookline watch", "bold"), f"   {counts}", (waiting, "bold yellow"), (problem, "red"))
         self._status.update(status)
+
+    @work
+    async def _watch_approvals(self) -> None:
+        """Beside the screen, which must not wait for a database that does not answer."""
+        while True:
+            await self._look_for_approvals()
+            await asyncio.sleep(_APPROVAL_SECONDS)
 
     async def _look_for_approvals(self) -> None:
         self._waiting = {row.id: row for row in await self._approvals.find()}
