@@ -167,22 +167,33 @@ static struct bytes environment(void) {
     return all;
 }
 
-static int sent(int fd, char **arguments, struct bytes payload) {
+struct request {
+    unsigned char head[REQUEST];
     char cwd[16384];
+    struct iovec pieces[7];
+};
+
+/* Before connecting: the engine answers in one go if the whole request is there when it accepts. */
+static int prepared(struct request *request, char **arguments, struct bytes payload) {
+    char *cwd = request->cwd;
     struct bytes all = environment();
-    if (!getcwd(cwd, sizeof cwd)) *cwd = 0;
+    if (!getcwd(cwd, sizeof request->cwd)) *cwd = 0;
     if (!all.at || all.size > LARGEST_ENVIRONMENT - 65536) return -1;
     struct bytes parts[] = {{"", 0}, {arguments[1], strlen(arguments[1])}, {arguments[2], strlen(arguments[2])},
                             {cwd, strlen(cwd)}, all, payload};
-    unsigned char head[REQUEST];
-    memcpy(head, "HOOKLINE", 8);
-    put_number(head + 8, VERSION);
-    put_number(head + 12, (uint32_t)(now() - begun));
-    struct iovec pieces[7] = {{head, sizeof head}};
+    memcpy(request->head, "HOOKLINE", 8);
+    put_number(request->head + 8, VERSION);
+    request->pieces[0] = (struct iovec){request->head, sizeof request->head};
     for (int i = 0; i < 6; i++) {
-        put_number(head + 16 + 4 * i, (uint32_t)parts[i].size);
-        pieces[i + 1] = (struct iovec){parts[i].at, parts[i].size};
+        put_number(request->head + 16 + 4 * i, (uint32_t)parts[i].size);
+        request->pieces[i + 1] = (struct iovec){parts[i].at, parts[i].size};
     }
+    return 0;
+}
+
+static int sent(int fd, struct request *request) {
+    struct iovec *pieces = request->pieces;
+    put_number(request->head + 12, (uint32_t)(now() - begun));
     ssize_t n = writev(fd, pieces, 7);
     for (int i = 0; i < 7; i++) {
         size_t done = n < 0 ? 0 : (size_t)n < pieces[i].iov_len ? (size_t)n : pieces[i].iov_len;
@@ -238,6 +249,7 @@ static int bind_variables(void) {
 }
 
 int main(int count, char **arguments) {
+    static struct request request;
     struct bytes payload = {NULL, 0};
     begun = now();
     if (count != 3) {
@@ -246,8 +258,8 @@ int main(int count, char **arguments) {
     }
     if (bind_variables()) give_up(arguments[2]);
     signal(SIGPIPE, SIG_IGN);
-    int unread = read_stdin(&payload), fd = unread ? -1 : connected();
-    int code = fd < 0 || sent(fd, arguments, payload) ? -1 : answer(fd);
+    int fd = read_stdin(&payload) || prepared(&request, arguments, payload) ? -1 : connected();
+    int code = fd < 0 || sent(fd, &request) ? -1 : answer(fd);
     if (code >= 0) _exit(code);
     if (fd >= 0) close(fd);
     signal(SIGPIPE, SIG_DFL);
