@@ -54,6 +54,13 @@ class ToolField:
         return texts_of(self.readings(event), event, self)
 
     def readings(self, event: Event) -> Readings:
+        if self._name is not None:
+            tool = event.facts.get("tool")
+            input = tool.get("input") if type(tool) is dict else None
+            if type(input) is dict:
+                value = input.get(self._name)
+                if type(value) is str and self._other_names.isdisjoint(input):
+                    return ((value,),)
         return compute_once(event, self._cache_key, self._read)
 
     @property

@@ -9,16 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.programs import SHELLS, program_name
-from hookline.shell.wrappers import (
-    OTHER_SHELLS,
-    RUNNERS,
-    RUNS_ARGUMENTS,
-    SUBCOMMANDS,
-    TAKES_ASSIGNMENTS,
-    shell_code,
-    unwrap,
-)
+from hookline.shell.plain_lines import SPECIAL_WORDS
+from hookline.shell.programs import program_name
+from hookline.shell.wrappers import RUNNERS, SUBCOMMANDS, shell_code, unwrap
 
 if TYPE_CHECKING:
     from hookline.shell.run_commands import RunCommand, RunText
@@ -40,13 +33,6 @@ _FLAGS: Final = {  # options of a program that never take the next word
         )
     )
 }
-_SPECIAL_WORDS: Final = frozenset(
-    (
-        *("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select"),
-        *("function", "in", "time", "coproc", "!", "{", "}", "[[", *SHELLS, *OTHER_SHELLS, *RUNS_ARGUMENTS),
-        *("eval", "trap", "alias", "set", "read", "mapfile", "readarray", ".", "source", *TAKES_ASSIGNMENTS),
-    )
-)
 _PLAIN_COMMAND: Final = lazy_pattern(
     r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?+(?: [\w./:@%+=,][\w./:@%+=,-]*)*+"
 )
@@ -57,7 +43,7 @@ _MAX_DEPTH: Final = 8
 def is_one_plain_command(text: str) -> bool:
     """True for words without quotes, options or operators, of which the first is an ordinary program."""
     found = _PLAIN_COMMAND.fullmatch(text)
-    if found is None or found[1] in _SPECIAL_WORDS:
+    if found is None or found[1] in SPECIAL_WORDS:
         return False
     return found[2] not in SUBCOMMANDS.get(found[1], ())
 

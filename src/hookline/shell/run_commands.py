@@ -18,6 +18,7 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
+from hookline.shell.plain_lines import PlainCommand, read_plain_line
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
 from hookline.shell.simple_commands import TextTooLong, parse_commands
 from hookline.shell.wrappers import (
@@ -35,6 +36,7 @@ _MAX_COMMANDS: Final = 4_000
 _MAX_STEPS: Final = 30_000
 _MAX_CHARACTERS: Final = 4_000_000
 _MAX_PASSES: Final = 4
+_OUTERMOST: Final = (-1, 0)  # the first step of every path: the text itself
 _CACHED_LENGTH: Final = 4_096
 _PROGRAM_VARIABLE: Final = lazy_pattern(r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER")
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
@@ -95,6 +97,22 @@ def read_commands(text: str) -> RunText:
 
 @lru_cache(maxsize=256)
 def _read_text(text: str) -> RunText:
+    plain = read_plain_line(text) if text.isascii() and len(text) <= _CACHED_LENGTH else None
+    return parse_text(text) if plain is None else _run_plainly(plain)
+
+
+def _run_plainly(plain: list[PlainCommand]) -> RunText:
+    commands, files = list[RunCommand](), list[tuple[Path, str]]()
+    for words, place, source, operator, discards_output in plain:
+        path = (_OUTERMOST, place)
+        commands.append(RunCommand(words, path, source, operator=operator))
+        if discards_output:
+            files.append((path, "/dev/null"))
+    return RunText(tuple(commands), targets=("/dev/null",) if files else (), files=tuple(files))
+
+
+def parse_text(text: str) -> RunText:
+    """What read_commands finds, without its short way for plain lines."""
     reader = _Reader()
     try:
         reader.add_text(text, (), -1, 0)

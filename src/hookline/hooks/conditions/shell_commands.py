@@ -14,7 +14,6 @@ from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.shell.command_readings import is_one_plain_command
 from hookline.shell.grammar import HAS_UNKNOWN
 
 if TYPE_CHECKING:  # the parser takes time to load
@@ -44,17 +43,11 @@ def commands_run(event: Event) -> tuple[RunCommand, ...]:
 def _read_commands(event: Event) -> tuple[RunCommand, ...]:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
         return ()
+    from hookline.shell.run_commands import read_commands
+
     texts = dict.fromkeys(text for reading in _COMMAND.readings(event) for text in reading)
-    found = (command for text in texts for command in _commands_of(text))
-    return tuple(dict.fromkeys(command for command in found if not command.is_written))
-
-
-def _commands_of(text: str) -> tuple[RunCommand, ...]:
-    from hookline.shell.run_commands import RunCommand, read_commands
-
-    if is_one_plain_command(text):
-        return (RunCommand(tuple(text.split(" "))),)
-    return read_commands(text).commands
+    found = tuple(command for text in texts for command in read_commands(text).commands if not command.is_written)
+    return found if len(texts) == 1 else tuple(dict.fromkeys(found))
 
 
 def _is_guess(event: Event) -> bool:

@@ -1,0 +1,74 @@
+"""Reads the lines that need no parser: ordinary programs with plain or quoted words, joined by `&&`, `||`, `;` and `|`.
+
+Most commands of an agent are such lines, and the parser takes ten times as long. What it finds in them is known: each
+command as it is written. Any other line is left to the parser.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from hookline.lazy_imports import lazy_pattern
+from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
+
+SPECIAL_WORDS: Final = frozenset(
+    (
+        *("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select"),
+        *("function", "in", "time", "coproc", "!", "{", "}", "[[", *SHELLS, *OTHER_SHELLS, *RUNS_ARGUMENTS),
+        *("eval", "trap", "alias", "set", "read", "mapfile", "readarray", ".", "source", *TAKES_ASSIGNMENTS),
+    )
+)
+"""Keywords, and programs that run or change something because of their arguments."""
+_SPECIAL_WITH_OPTIONS: Final = SPECIAL_WORDS | {"printf", "getopts", "at", "batch", "newgrp"}
+_WORD: Final = r"""(?:[\w./:@%+=,^~-]++|'[ -&(-~]*+'|"[ !#%-\[\]-_a-~]*+")++"""
+_COMMAND: Final = lazy_pattern(
+    rf"([\w./:@%+-]++(?: ++(?!2?>){_WORD})*+)( ++2?> ?/dev/null(?=[ ;|&]|\Z))?+( ++2>&1(?=[ ;|&]|\Z))?+ *+(&&|\|\||[;|]|\Z) *+"
+)
+_WORDS: Final = lazy_pattern(_WORD)
+_QUOTES: Final = lazy_pattern(r"""'([^']*)'|"([^"]*)\"""")
+
+
+class PlainCommand(NamedTuple):
+    words: tuple[str, ...]
+    place: tuple[int, int]  # the number of its pipeline, and its place there, as in a path of ParsedCommand
+    source: str
+    operator: str  # before it
+    discards_output: bool  # into /dev/null
+
+
+def read_plain_line(text: str) -> list[PlainCommand] | None:
+    """Its commands; None if only the parser can read it."""
+    commands: list[PlainCommand] = []
+    at, pipeline, stage, operator = 0, 0, 0, ""
+    while found := _COMMAND.match(text, at):
+        source, discarded, _, next_operator = found.groups()
+        has_quotes = "'" in source or '"' in source
+        words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
+        if not _is_ordinary(words):
+            return None
+        if "  " in source:
+            source = " ".join(source.split())
+        commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
+        at, operator = found.end(), next_operator
+        if not operator:
+            return commands
+        pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
+    return None
+
+
+def _unquote(word: str) -> str:
+    return _QUOTES.sub(r"\1\2", word)
+
+
+def _is_ordinary(words: tuple[str, ...]) -> bool:
+    """Whether the first word is a program, and no argument makes it run another one."""
+    first = words[0]
+    name = first
+    if not (first.isalpha() and first.islower()):
+        name = program_name(first)
+        if first in _SPECIAL_WITH_OPTIONS or name.lower() in _SPECIAL_WITH_OPTIONS:
+            return False
+    if name in _SPECIAL_WITH_OPTIONS or (name == "git" and "-c" in words):
+        return False
+    return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)
