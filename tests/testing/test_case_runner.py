@@ -104,6 +104,13 @@ def test_a_scratch_directory_is_gone_afterwards(tmp_path):
     assert not Path(result.decisions[0].event.facts["cwd"]).exists()
 
 
+def test_a_variable_may_name_the_scratch_directory(tmp_path):
+    config = "{hooks: [{id: a, on: tool.before, then: {run: greet}, on_error: closed}]}"
+    case = expecting("{verdict: deny, reason: hi (exit code 1)}", config)
+    files = 'files: {bin/greet: "#!/bin/sh\\necho hi; exit 1"}\nenv: {PATH: "<scratch>/bin:/usr/bin:/bin"}\n'
+    assert result_of(tmp_path, files + case).ok
+
+
 def test_a_directory_holds_the_cases_of_its_files(tmp_path):
     write(tmp_path / "a.yaml", expecting("{verdict: deny}"))
     write(

@@ -123,7 +123,7 @@ async def _run_once(case: Case, *, explain: bool) -> Result:
         book = _load_case_book(case, directory)
         loaded = ActualResult(directory, problems=_all_problems(book))
         differences = [(0, each) for each in problem_differences(case.at_load, loaded)]
-        env = {"HOME": str(directory / "home"), **case.env}
+        env = {"HOME": str(directory / "home"), **expand_scratch(dict(case.env), directory)}
         host = ScriptedHost(case.tools, answers=case.model, env=env, book=book)
         decisions: list[Decision] = []
         for number, step in enumerate(case.steps, 1):

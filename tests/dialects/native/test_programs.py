@@ -60,6 +60,13 @@ def test_an_answer_to_a_post_is_json() -> None:
     assert action.result_parser.format is ResultFormat.JSON
 
 
+def test_an_answer_to_a_post_that_only_tells_is_not_read() -> None:
+    action = parse_valid({"post": "http://localhost/x"}, "decision.made")
+    assert isinstance(action, PostEvent)
+    assert action.result_parser.format is ResultFormat.NEVER
+    assert rewrite({"post": "http://localhost/x"}, "decision.made") == {"post": "http://localhost/x"}
+
+
 def test_only_if_gets_what_the_program_gets() -> None:
     action = parse_valid({"run": "lint", "only_if": "true", "env": {"A": 1}, "cwd": "/tmp", "stdin": "none"})
     assert isinstance(action, RunProgram)

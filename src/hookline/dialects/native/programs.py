@@ -92,6 +92,11 @@ def default_result_format(info: HookInfo) -> ResultFormat:
     return ResultFormat.NONZERO if EVENTS[info.event].accepts & May.DENY else ResultFormat.NEVER
 
 
+def _post_result_format(info: HookInfo) -> ResultFormat:
+    """Nothing can come of an answer to an event that only tells what happened."""
+    return ResultFormat.JSON if EVENTS[info.event].accepts else ResultFormat.NEVER
+
+
 def _parse_post(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
     url = value.text()
     if url is None:
@@ -100,7 +105,7 @@ def _parse_post(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
         value.add_problem("bad-url", f"{value.location}: this is not a URL to post to.", "Write http://… or https://….")
         return None
     body = options["body"] if "body" in options else event_template(info.vocabulary)
-    parser = _result_parser(options, ResultFormat.JSON, info)
+    parser = _result_parser(options, _post_result_format(info), info)
     return PostEvent(url, body, parser, info.timeout, options.get("headers", ()), options.get("variables", ()))
 
 
@@ -327,8 +332,8 @@ _POST_OPTIONS: Final = key_table(
         help="the environment variables that the headers and the URL after its host may name",
     ),
     _reads_key(
-        lambda info: ResultFormat.JSON,
-        default="`json`",
+        _post_result_format,
+        default="`json`, or `never` if the event accepts no answer",
         help="how an answer with status 2xx is read, as if it were stdout after exit code 0",
     ),
     _tell_key(help="who gets an answer that is plain text: `agent` or `user`"),
@@ -340,7 +345,7 @@ _POST: Final = ActionKey(
     write=_write_post,
     schema={"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},
     options=_POST_OPTIONS,
-    intended=may_by_format(lambda info: ResultFormat.JSON),
+    intended=may_by_format(_post_result_format),
     help="post the event to a URL",
     example="{post: 'http://127.0.0.1:8080/hook', headers: {X-From: hookline}}",
 )
