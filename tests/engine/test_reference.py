@@ -239,6 +239,16 @@ def test_every_pair_on_events_that_accept_less(event: str) -> None:
 
 def test_the_alphabet_has_every_part_of_an_outcome_and_of_a_hook() -> None:
     """A new field of either needs a new word here, and a rule in the reference."""
-    assert set(Outcome.__slots__) == {"verdict", "reason", "changes", "notes", "requests", "halt", "final", "applied"}
+    assert set(Outcome.__slots__) == {
+        "verdict",
+        "reason",
+        "changes",
+        "notes",
+        "requests",
+        "halt",
+        "final",
+        "applied",
+        "terms",
+    }
     declared = {"id", "event", "when", "then", "origin", "scope", "order", "group", "timeout", "wait", "on_error"}
     assert set(Hook.__slots__) == declared | {"limit", "enabled", "tags", "is_trusted", "ignored_by"}

@@ -16,7 +16,7 @@ from typing import Any, Final
 from hookline.dialects.standard_agents import hooks_of
 from hookline.extensions import register_action
 from hookline.hooks.event import Event
-from hookline.hooks.events import EVENTS, events_by_name
+from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, events_by_name
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Host
 from hookline.hooks.protocols import May
@@ -50,7 +50,11 @@ class DialectRecorder:
 
 def event_names(dialect: str) -> dict[str, str]:
     """The dialect's events, by its own names for them, aliases included."""
-    return {name: name for name in EVENTS} if dialect == "native" else events_by_name(dialect)
+    return (
+        {name: name for name in EVENTS if name not in BACKGROUND_EVENTS}
+        if dialect == "native"
+        else events_by_name(dialect)
+    )
 
 
 @cache

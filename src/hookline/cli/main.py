@@ -14,7 +14,7 @@ from hookline.cli.options import debug_option
 from hookline.errors import HooklineError
 
 VERBS: Final = {
-    "init": ("hookline.cli.init", "Write a hookline.yaml with two example hooks."),
+    "init": ("hookline.cli.init", "Write a hookline.yaml with two example hooks, or with packs."),
     "check": ("hookline.cli.check", "Report every problem in the config files."),
     "list": ("hookline.cli.list", "List the active hooks in the order in which they run."),
     "fire": ("hookline.cli.fire", "Send one event through the hooks and show the decision."),

@@ -304,6 +304,8 @@ def _build_limit(values: dict[str, Any], count: EventCount | None) -> Limit:
 
 
 def _default_on_error(at: Node, then: Action, event: str) -> Outcome:
+    if event in BACKGROUND_EVENTS:
+        return SILENT
     if at.get("on_error") is not None:  # it cannot be read
         return ON_ERROR["closed"] if may_stop(then) or redacts(then, event) else SILENT
     if then.instant and redacts(then, event):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -34,7 +33,7 @@ from hookline.hooks.outcome import SILENT
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import replace
-from hookline.lazy_imports import json
+from hookline.lazy_imports import hashlib, json
 
 _CALLS: Final = "tool.after"
 _PROMPTS: Final = "prompt.submit"
