@@ -141,6 +141,13 @@ def test_other_events_and_dialects():
     assert answer([flo], "kind: shell, input: {command: rm}", "flo").result is REFUTED
 
 
+def test_fires_that_are_only_counted_have_no_limit():
+    gate = "{id: g, on: tool_start, condition: {type: tool_name, match: shell.*}, action: {type: gate, reason: no}}"
+    book = load_text(f"runtime:\n  hooks:\n    - {gate}\n", "app.yaml", "digitorn")
+    found = prove(book, parse_property("kind: shell, input: {command: x}"), Path("/project"), timedelta(minutes=1))
+    assert found.result is PROVED
+
+
 def test_unicode_and_case():
     hook = "{id: a, on: tool.before, when: {kind: shell, input: {command: '(?i)^straße'}}, then: {deny: no}}"
     assert answer([hook], "kind: shell, input: {command: '^STRAßE'}").result is PROVED

@@ -18,7 +18,7 @@ from hookline.hooks.readings import holds_in_readings
 from hookline.hooks.session_facts import SessionInfo, session_facts
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.prove.properties import Property
-from hookline.prove.sure_guards import certain_answer, may_matter
+from hookline.prove.sure_guards import certain_answer, fires_always, may_matter
 
 _WITHOUT_EFFECTS: Final = (FixedAnswer, TemplateAnswer, ChangeFacts, HoldCall)
 _SESSION: Final = "prove"
@@ -54,9 +54,9 @@ class Judge:
         """The hook without effects; one that says nothing for a hook whose answer nobody knows."""
         if not hook.wait or not hook.enabled:
             return None
-        if hook.limit == UNLIMITED and isinstance(hook.then, _WITHOUT_EFFECTS):
+        if fires_always(hook) and isinstance(hook.then, _WITHOUT_EFFECTS):
             return hook
-        answer = certain_answer(hook.then) if hook.limit == UNLIMITED else None
+        answer = certain_answer(hook.then) if fires_always(hook) else None
         judged = replace(hook, then=FixedAnswer(answer or SILENT), limit=UNLIMITED, on_error=SILENT)
         if answer is not None:
             self._originals[id(judged)] = hook

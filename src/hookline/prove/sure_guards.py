@@ -12,7 +12,7 @@ from hookline.hooks.event import FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, May
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ def _why_unsure(
         return f"its answer comes from {hook.then.label}"
     if not _stops(answer, hook.event, stopping):
         return "it does not deny"
-    if hook.limit != UNLIMITED:
-        return f"it does not fire every time ({', '.join(hook.limit.keys) or 'its fires are counted'})"
+    if not fires_always(hook):
+        return f"it does not fire every time ({', '.join(hook.limit.keys) or 'count'})"
     if hook.scope != GLOBAL_SCOPE:
         return "it is only for some agents, prompts or sessions"
     if hook.group in ending:
@@ -82,6 +82,11 @@ def certain_answer(action: Action) -> Outcome | None:
             if not isinstance(step.action, Log | FixedAnswer | TemplateAnswer):
                 return None
     return None
+
+
+def fires_always(hook: Hook) -> bool:
+    """Whether it fires each time that its condition holds. Fires may be counted without a limit."""
+    return replace(hook.limit, is_counted=False) == UNLIMITED
 
 
 def _stops(answer: Outcome, event: str, stopping: frozenset[Verdict]) -> bool:
