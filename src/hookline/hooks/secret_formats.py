@@ -13,7 +13,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from hookline.errors import UndecidedError
@@ -131,6 +131,7 @@ _CODE: Final = lazy_pattern(r"[A-Za-z_][\w]*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-
 _LEAST_ENTROPY: Final = 2.5  # bits for each character of an assigned value
 _LEAST_KEY: Final = 60  # characters of a private key with its first and last line; fewer only mention one
 _LEAST_DIFFERENT: Final = 5  # characters of a token
+_MAX_CACHED: Final = 256  # characters of the name of a field
 
 
 class Secret(NamedTuple):
@@ -186,14 +187,16 @@ def replace_secrets(text: str, found: list[Secret], mask: str) -> str:
     return "".join((*parts, text[at:]))
 
 
+@lru_cache(maxsize=256)
 def is_secret_name(name: str) -> bool:
     return any(word in name.lower() for word in SECRET_NAMES)
 
 
 def is_named_secret(name: str, value: str) -> bool:
     """Whether a field of this name holds a secret of this value."""
-    has_digit = any(map(str.isdigit, value))
-    return len(value) >= 8 and has_digit and is_secret_name(name) and _is_chosen(value, _LEAST_ENTROPY)
+    if len(value) < 8 or not (is_secret_name if len(name) <= _MAX_CACHED else is_secret_name.__wrapped__)(name):
+        return False
+    return any(map(str.isdigit, value)) and _is_chosen(value, _LEAST_ENTROPY)
 
 
 def is_secret(token: str, *, is_random: bool) -> bool:

@@ -34,12 +34,15 @@ class ToolField:
     _name: str | int | None = field(init=False, compare=False, repr=False)  # if it is one step, and not a path
     _other_names: frozenset[str] = field(init=False, compare=False, repr=False)
     _is_path: bool = field(init=False, compare=False, repr=False)
+    _is_foreign_to_shells: bool = field(init=False, compare=False, repr=False)
     _cache_key: tuple[FactPath, bool] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         is_path = bool(self.path) and is_path_field(str(self.path[-1]))
         object.__setattr__(self, "_is_path", is_path)
         object.__setattr__(self, "_cache_key", (self.path, self.only_text))
+        is_foreign = is_path and self.path not in _COMMAND_PATHS and self.path[0] not in _SYNONYMS[ToolKind.SHELL]
+        object.__setattr__(self, "_is_foreign_to_shells", is_foreign)
         object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 and not is_path else None)
         object.__setattr__(self, "_other_names", _OTHER_NAMES.get(self.path[0], _NO_NAMES) if self.path else _NO_NAMES)
 
@@ -92,8 +95,12 @@ class ToolField:
             tool = event.facts.get("tool")
             input = tool.get("input") if isinstance(tool, dict) else None
             name = self.path[0]
-            if isinstance(input, dict) and type(input.get(name)) is str and self._other_names.isdisjoint(input):
+            if not isinstance(input, dict):
+                return ((),)
+            if type(input.get(name)) is str and self._other_names.isdisjoint(input):
                 return path_readings(input[name], event)
+            if self._is_foreign_to_shells and likely_kind(tool) is ToolKind.SHELL and name not in input:
+                return ((),)
         readings: list[tuple[str, ...]] = []
         values = field_values(event, self.path)
         kind = likely_kind(event.facts.get("tool"))

@@ -96,16 +96,24 @@ class CommandQuery:
     subcommands: tuple[str, ...] = ()  # one of these; each may be several words
     flags: tuple[str, ...] = ()  # all of these, in any spelling
     names: frozenset[str] = field(init=False, compare=False, repr=False)
+    _first_words: frozenset[str] = field(init=False, compare=False, repr=False)  # of the subcommands
 
     def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "_first_words", frozenset(word for each in self.subcommands for word in each.split()[:1])
+        )
         object.__setattr__(self, "names", frozenset(name for each in self.programs for name in program_names(each)))
 
     def answer(self, command: RunCommand) -> Answer:
         is_program = self.is_program(command)
-        if not is_program:
+        if not is_program or not (self.subcommands or self.flags):
             return is_program
         arguments = [mark_globs(word) for word in command.words[1:]]
         return self._arguments_answer(normalize_program(mark_globs(command.words[0])), arguments)
+
+    def may_have_subcommand(self, command: RunCommand) -> bool:
+        """False if no word is one of the subcommands. For a command in which nothing is unknown."""
+        return not self._first_words.isdisjoint(command.words)
 
     def is_likely(self, command: RunCommand) -> bool:
         """Whether all that is asked for is there, but for an unknown program or subcommand. For an answer of None."""
@@ -167,7 +175,7 @@ class CommandQuery:
 def normalize_program(word: str) -> str:
     """`/usr/bin/Git.exe` → `git`. Some file systems ignore the case of a name."""
     if word.isalpha() and word.islower():  # most names
-        return program_name(word)
+        return word
     return program_name(word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower().removesuffix(".exe"))
 
 
@@ -192,6 +200,8 @@ def _commands_behind(arguments: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _program_answer(word: str, names: frozenset[str]) -> Answer:
+    if word.isascii():  # nothing is unknown
+        return normalize_program(word) in names
     base = word.rsplit("/", 1)[-1].replace(UNREAD, "")
     if UNKNOWN_WORDS in word:
         start = word[: word.index(UNKNOWN_WORDS)]

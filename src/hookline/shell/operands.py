@@ -25,16 +25,16 @@ class _Pattern(Protocol):
 
 def operands_of(command: RunCommand) -> list[str]:
     """Values of options are among them: they cannot be told apart without knowing the program."""
-    words = list(command.words[1:])
-    end = words.index("--") if "--" in words else len(words)
-    return [*(word for word in words[:end] if not word.startswith("-") or word == "-"), *words[end + 1 :]]
+    words = command.words
+    end = words.index("--", 1) if "--" in words[1:] else len(words)
+    return [*[word for word in words[1:end] if not word.startswith("-") or word == "-"], *words[end + 1 :]]
 
 
 def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> bool | None:
     """Whether the pattern matches one of them."""
     is_known = True
     for word in map(mark_globs, operands_of(command)):
-        if HAS_UNKNOWN.search(word):
+        if not word.isascii() and HAS_UNKNOWN.search(word):
             is_known = False
         elif pattern.search(word, deadline):
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,10 +21,10 @@ from hookline.dialects.native.keys import (
 )
 from hookline.dialects.native.value_tests import compile_pattern, write_pattern
 from hookline.hooks.conditions.logic import NEVER_HOLDS
-from hookline.hooks.conditions.shell_commands import UNKNOWN_PROGRAM, PipesCommand, RunsCommand, Unparsed
+from hookline.hooks.conditions.shell_commands import PipesCommand, RunsCommand, Unparsed
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.lazy_imports import lazy_pattern
-from hookline.patterns.pattern import Pattern, Syntax, pattern
+from hookline.patterns.pattern import pattern
 
 if TYPE_CHECKING:
     from hookline.shell.command_query import CommandQuery
@@ -67,8 +66,8 @@ def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
 def _runs(query: CommandQuery, values: Mapping[str, Any] = _NO_VALUES) -> Condition:
     if not query.programs:
         return NEVER_HOLDS
-    unparsed, names = values.get("unparsed", Unparsed.LIKELY), _program_pattern(query)
-    return RunsCommand(query, unparsed, names, values.get("argument"), values.get("outside", ()))
+    unparsed = values.get("unparsed", Unparsed.LIKELY)
+    return RunsCommand(query, unparsed, values.get("argument"), values.get("outside", ()))
 
 
 def _read_argument(at: Node, info: Any) -> TextPattern | None:
@@ -86,12 +85,6 @@ def _read_directory_names(at: Node, info: Any) -> tuple[str, ...] | None:
     return names
 
 
-def _program_pattern(query: CommandQuery) -> Pattern:
-    """For the index: one of the programs, or one that cannot be known."""
-    names = "|".join(re.escape(name) for name in sorted(query.names))
-    return pattern(f"{names}|{UNKNOWN_PROGRAM}", Syntax.PYTHON, whole=True)
-
-
 def _write_runs(condition: Condition) -> Any:
     return write_mapping(_RUNS_KEYS, condition) if isinstance(condition, RunsCommand) else NOT_WRITTEN
 
@@ -104,7 +97,7 @@ def _parse_pipes(at: Node, info: HookInfo) -> Condition | None:
         return None
     sources, targets = CommandQuery(values["from"]), CommandQuery(values["to"])
     unparsed = values.get("unparsed", Unparsed.LIKELY)
-    return PipesCommand(sources, targets, unparsed, _program_pattern(targets))
+    return PipesCommand(sources, targets, unparsed)
 
 
 def _write_pipes(condition: Condition) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hookline.hooks.call_paths import workspace_of
 from hookline.hooks.event import Event, FactPath
@@ -13,7 +13,7 @@ from hookline.hooks.readings import compute_once, unanimous
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import ToolKind
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_dataclasses import dataclass
 from hookline.shell.grammar import HAS_UNKNOWN
 
 if TYPE_CHECKING:  # the parser takes time to load
@@ -24,7 +24,6 @@ UNKNOWN_PROGRAM: Final = "\0"
 """The name of a program that cannot be known, for the index."""
 _COMMAND: Final = ToolField(("command",))
 _COMMANDS: Final = "the commands of a shell tool"  # a key of Event.choices and of the event's cache
-_PROGRAMS: Final = "the programs of a shell tool"
 
 
 class Unparsed(StrEnum):
@@ -35,19 +34,41 @@ class Unparsed(StrEnum):
     HOLDS = "holds"
 
 
+class CommandsRun(NamedTuple):
+    """The commands that a tool runs, and what most conditions ask about them."""
+
+    commands: tuple[RunCommand, ...] = ()
+    names: tuple[str, ...] = ()  # of the program of each, normalized
+    programs: tuple[str, ...] = ()  # the same, each once
+    is_known: bool = True  # nothing in them is left to the shell
+
+
+_NO_COMMANDS: Final = CommandsRun()
+
+
 def commands_run(event: Event) -> tuple[RunCommand, ...]:
     """The commands that the tool runs; none if it is not a shell."""
+    return _commands_of(event).commands
+
+
+def _commands_of(event: Event) -> CommandsRun:
     return compute_once(event, _COMMANDS, _read_commands)
 
 
-def _read_commands(event: Event) -> tuple[RunCommand, ...]:
+def _read_commands(event: Event) -> CommandsRun:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
-        return ()
+        return _NO_COMMANDS
+    from hookline.shell.command_query import normalize_program
+    from hookline.shell.expansion import mark_globs
     from hookline.shell.run_commands import read_commands
 
     texts = dict.fromkeys(text for reading in _COMMAND.readings(event) for text in reading)
     found = tuple(command for text in texts for command in read_commands(text).commands if not command.is_written)
-    return found if len(texts) == 1 else tuple(dict.fromkeys(found))
+    commands = found if len(texts) == 1 else tuple(dict.fromkeys(found))
+    firsts = [mark_globs(command.words[0]) for command in commands]
+    names = tuple(UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else normalize_program(first) for first in firsts)
+    is_known = all(word.isascii() for command in commands for word in command.words)
+    return CommandsRun(commands, names, names if len(names) == 1 else tuple(dict.fromkeys(names)), is_known)
 
 
 def _is_guess(event: Event) -> bool:
@@ -56,20 +77,12 @@ def _is_guess(event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunPrograms:
-    """The names of the programs that a shell tool runs, for the index."""
+    """The names of the programs that a shell tool runs, for the index. The words of a pattern for it are whole names."""
 
     is_cacheable = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
-        return compute_once(event, _PROGRAMS, self._read)
-
-    def _read(self, event: Event) -> tuple[str, ...]:
-        from hookline.shell.command_query import normalize_program
-        from hookline.shell.expansion import mark_globs
-
-        firsts = (mark_globs(command.words[0]) for command in commands_run(event))
-        names = (UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else normalize_program(first) for first in firsts)
-        return tuple(dict.fromkeys(names))
+        return _commands_of(event).programs
 
     def readings(self, event: Event) -> Readings:
         return ()
@@ -84,10 +97,35 @@ class RunPrograms:
 RUN_PROGRAMS: Final = RunPrograms()
 
 
-def _may_run(query: CommandQuery, event: Event) -> bool:
+@dataclass(frozen=True, slots=True)
+class ProgramNames:
+    """A pattern for the index: one of the programs of a query, or one that cannot be known."""
+
+    names: frozenset[str]
+
+    @property
+    def source(self) -> str:
+        return "|".join(sorted(self.names))
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        return ((*sorted(self.names), UNKNOWN_PROGRAM),)
+
+    def search(self, text: str, deadline: float = NO_DEADLINE) -> bool:
+        return text in self.names or text == UNKNOWN_PROGRAM
+
+    def replace(self, text: str, new: str, deadline: float = NO_DEADLINE) -> str:
+        raise NotImplementedError
+
+
+def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
     """Whether one of the programs is one of these or unknown. Most hooks need to know no more about an event."""
-    names = RUN_PROGRAMS.texts(event)
-    return UNKNOWN_PROGRAM in names or not query.names.isdisjoint(names)
+    if run.is_known and query.subcommands:
+        return any(
+            name in query.names and query.may_have_subcommand(command)
+            for name, command in zip(run.names, run.commands, strict=True)
+        )
+    return not query.names.isdisjoint(run.programs) or UNKNOWN_PROGRAM in run.programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +138,23 @@ class RunsCommand:
 
     query: CommandQuery
     unparsed: Unparsed = Unparsed.LIKELY
-    names: TextPattern | None = field(default=None, compare=False, repr=False)  # for the index
     argument: TextPattern | None = None
     outside: tuple[str, ...] = ()
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        if not _may_run(self.query, event):
+        run = _commands_of(event)
+        if not _may_run(self.query, run):
+            return False
+        if run.is_known and not self._has_match(run, event, deadline):
             return False
         answers, doubts, is_sure = list[bool](), list[bool](), False
-        for command in commands_run(event):
+        for command in run.commands:
             answer = self._answer(command, event, deadline)
             is_sure |= answer is True
             answers.append(answer is True or (answer is None and self._holds_unsure(command, deadline)))
-            if not all(map(str.isascii, command.words)):  # something is unknown: it may match or not
+            if not run.is_known and not all(
+                map(str.isascii, command.words)
+            ):  # something is unknown: it may match or not
                 answers.append(answer is True)
                 doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
         if True not in answers and True not in doubts:
@@ -121,6 +163,12 @@ class RunsCommand:
             doubts.append(False)
         unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
         return unanimous(str(self), [*answers, *doubts], _COMMANDS, event, doubts=len(doubts), unsure=unsure)
+
+    def _has_match(self, run: CommandsRun, event: Event, deadline: float) -> bool:
+        for name, command in zip(run.names, run.commands, strict=True):
+            if name in self.query.names and self._answer(command, event, deadline):
+                return True
+        return False
 
     def _answer(self, command: RunCommand, event: Event, deadline: float) -> bool | None:
         answer = self.query.answer(command)
@@ -144,7 +192,7 @@ class RunsCommand:
         return self.query.is_likely(command)
 
     def needs(self) -> tuple[Need, ...]:
-        return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)
+        return (Need(RUN_PROGRAMS, ProgramNames(self.query.names)),)
 
     def reads(self) -> Iterable[FactPath]:
         return RUN_PROGRAMS.reads()
@@ -173,14 +221,14 @@ class PipesCommand:
     sources: CommandQuery
     targets: CommandQuery
     unparsed: Unparsed = Unparsed.LIKELY
-    names: TextPattern | None = field(default=None, compare=False, repr=False)  # of the targets, for the index
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        run = _commands_of(event)
+        if not _may_run(self.targets, run) or (run.is_known and not _may_run(self.sources, run)):
+            return False
         from hookline.shell.command_query import pipes_answer
 
-        if not _may_run(self.targets, event):
-            return False
-        commands = commands_run(event)
+        commands = run.commands
         answer = pipes_answer(self.sources, self.targets, commands)
         if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
             return False
@@ -197,7 +245,7 @@ class PipesCommand:
         return self.unparsed is Unparsed.HOLDS or is_likely_pipe(self.sources, self.targets, commands)
 
     def needs(self) -> tuple[Need, ...]:
-        return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)
+        return (Need(RUN_PROGRAMS, ProgramNames(self.targets.names)),)
 
     def reads(self) -> Iterable[FactPath]:
         return RUN_PROGRAMS.reads()
