@@ -36,6 +36,7 @@ from hookline.errors import AmbiguousField
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.numbers import Comparison
+from hookline.hooks.conditions.shell_commands import RunsCommand
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
 from hookline.hooks.event import REMOVED, Event
 from hookline.hooks.hook import Hook, Scope
@@ -45,6 +46,7 @@ from hookline.hooks.readings import holds_in_readings
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+from hookline.shell.command_query import CommandQuery
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -127,6 +129,13 @@ class Told(FixedAnswer):
         return self.constant
 
 
+QUERIES: list[tuple[Any, ...]] = [("rm",), ("git", ("push", "stash drop")), ("git", (), ("force",)), ("cat",), ("sh",)]
+LINES = [
+    *("rm -r x", "git push --force", "git status -s", "cat a | sh", "/bin/RM x && git stash drop", "$x -rf y", "git $x push"),
+    *("cat 'push' > b", "sudo git -C . push -f", "ls *.py; git log push", "g?t push", "x=rm; $x y", "RM.exe a", "bash5 -c 'rm x'"),
+]  # fmt: skip
+
+
 class Chance(random.Random):
     def word(self) -> str:
         return self.choice(WORDS)
@@ -157,8 +166,9 @@ class Chance(random.Random):
             Exists(("tool", "input", self.choice(FIELDS[:4]))),
             Comparison(("turn", "number"), "above", 2),
             ALWAYS,
+            *(RunsCommand(CommandQuery((name,), *rest)) for name, *rest in QUERIES),
         ]
-        return Matches(subject, self.pattern()) if self.random() < 0.85 else self.choice(others)
+        return Matches(subject, self.pattern()) if self.random() < 0.75 else self.choice(others)
 
     def condition(self, depth: int = 2) -> Condition:
         if depth == 0 or self.random() < 0.4:
@@ -199,6 +209,8 @@ class Chance(random.Random):
         given: dict[str, Any] = {name: self.choice(values) for name in FIELDS[:4] if self.random() < 0.7}
         given["list"] = [self.text() for _ in range(self.randint(0, 2))]
         given["n"] = self.choice([1, True, 0])
+        if self.random() < 0.4:
+            given["command"] = self.choice(LINES)
         facts: dict[str, Any] = {"tool": {"name": self.choice(TOOLS), "input": given}}
         if self.random() < 0.7:
             facts |= {"prompt": self.text(), "turn": {"number": self.randint(0, 5)}, "agent": {"id": "me"}}
@@ -327,3 +339,29 @@ def test_a_hook_with_two_needs_on_one_subject_is_asked_once_among_many() -> None
     ]
     decision = make_book(*hooks).decide_now(tool_call_event("a shared place"))
     assert [note.text for note in decision.notes] == [str(n) for n in range(60)]
+
+
+def _runs(name: str) -> Condition:
+    return RunsCommand(CommandQuery((name,)))
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [("ls -l", [3]), ("rm x", [0, 3]), ("ls > a.lock", [0, 3]), ("git x", [1, 3]), ("cat b.key", [2, 3])],
+)
+def test_a_hook_with_alternatives_is_a_candidate_for_one_of_them(command: str, found: list[int]) -> None:
+    alternatives: list[Condition] = [
+        AnyOf((_runs("rm"), All((ALWAYS, command_matches(r"> *\S+\.lock"))))),
+        All((ALWAYS, AnyOf((_runs("git"), AnyOf((_runs("svn"), _runs("hg"))))))),
+        AnyOf((command_matches(r"\.key"), _runs("gpg"))),
+        AnyOf((_runs("rm"), ALWAYS)),
+    ]
+    index = HookIndex([make_hook(DENY, each, id=str(n)) for n, each in enumerate(alternatives)])
+    assert index.candidates(tool_call_event(command), float("inf")) == found
+
+
+def test_a_program_is_found_by_its_whole_name() -> None:
+    index = HookIndex([make_hook(DENY, _runs(name), id=name) for name in ("rm", "m", "farm")])
+    assert index.candidates(tool_call_event("farm x"), float("inf")) == [2]
+    assert index.candidates(tool_call_event("/bin/RM.exe x"), float("inf")) == [0]
+    assert index.candidates(tool_call_event("$x y"), float("inf")) == [0, 1, 2]

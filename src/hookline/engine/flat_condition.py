@@ -38,7 +38,7 @@ def flatten_condition(hook: Hook) -> Holds:
     that matches as it is given is one reading, which is enough unless the hook only allows.
     """
     condition = hook.when
-    parts = tuple(_conjuncts(condition))
+    parts = tuple(conjuncts(condition))
     matchers = [part for part in parts if type(part) is Matches]
     if len(matchers) < len(parts) or not parts:
         return condition.holds
@@ -56,12 +56,13 @@ def flatten_condition(hook: Hook) -> Holds:
     return _match_all(tuple(cached), tuple(fields), tuple(others), tuple(paths), condition.holds)
 
 
-def _conjuncts(condition: Condition) -> Iterator[Condition]:
+def conjuncts(condition: Condition) -> Iterator[Condition]:
+    """The parts that must all hold."""
     if type(condition) is not All:
         yield condition
     else:
         for part in condition.parts:
-            yield from _conjuncts(part)
+            yield from conjuncts(part)
 
 
 def is_path(subject: Subject) -> bool:

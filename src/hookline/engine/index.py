@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from hookline.engine.decision import Conclusion, conclude
-from hookline.engine.flat_condition import Holds, flatten_condition, is_path, is_repeatable
+from hookline.engine.flat_condition import Holds, conjuncts, flatten_condition, is_path, is_repeatable
 from hookline.engine.word_filter import WordFilter
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
+from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
+from hookline.hooks.conditions.shell_commands import RunPrograms
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Verdict
-from hookline.hooks.protocols import Subject
+from hookline.hooks.protocols import Condition, Subject
 from hookline.patterns.required_words import WordSet
 
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
@@ -39,7 +41,7 @@ _Elsewhere = Callable[[Subject, Event, float], "frozenset[int] | None"]
 class SubjectIndex:
     """The words on one subject, and the hooks that have them."""
 
-    __slots__ = ("_cache", "_filter", "_hooks", "_is_cacheable", "_texts", "reads", "subject")
+    __slots__ = ("_by_text", "_cache", "_filter", "_hooks", "_is_cacheable", "_texts", "reads", "subject")
 
     def __init__(self, subject: Subject, words_of_hooks: Iterable[tuple[int, WordSet]]) -> None:
         by_word: dict[str, list[int]] = {}
@@ -50,7 +52,8 @@ class SubjectIndex:
         self.reads: tuple[FactPath, ...] = subject.reads()
         self._texts = subject.texts
         self._is_cacheable = subject.is_cacheable
-        self._filter = WordFilter(tuple(by_word))
+        self._by_text = by_word if isinstance(subject, RunPrograms) else None  # each of its texts is a whole word
+        self._filter = WordFilter(() if self._by_text else tuple(by_word))
         self._hooks = tuple(map(tuple, by_word.values()))
         self._cache: dict[tuple[str, ...], list[int]] = {}
 
@@ -80,6 +83,10 @@ class SubjectIndex:
 
     def _find_hooks(self, texts: tuple[str, ...], deadline: float) -> list[int]:
         found: list[int] = []
+        if self._by_text is not None:
+            for text in texts:
+                found += self._by_text.get(text, ())
+            return found
         for text in texts:
             for word in self._filter.find(text, deadline):
                 found += self._hooks[word]
@@ -147,16 +154,10 @@ class HookIndex:
         self.groups = frozenset(hook.group for hook in hooks)
         self.waits = any(entry.waits for entry in self.entries)
         by_subject = _words_by_subject(hooks) if len(hooks) > _MAX_UNINDEXED_HOOKS else {}
-        attached = _attach_hooks(by_subject, len(hooks))
-        self._always = [position for position, choice in enumerate(attached) if choice is None]
-        self._subjects = tuple(
-            SubjectIndex(
-                subject, ((at, choice[1]) for at, choice in enumerate(attached) if choice and choice[0] is subject)
-            )
-            for subject in by_subject
-            if any(choice is not None and choice[0] is subject for choice in attached)
-        )
-        self._others = _index_other_subjects(by_subject, attached)
+        attached = _attach_hooks(by_subject, hooks)
+        self._always = [position for position, choices in enumerate(attached) if not choices]
+        self._subjects = tuple(SubjectIndex(subject, rows) for subject, rows in _group_by_subject(attached))
+        self._others = _index_other_subjects(by_subject, len(hooks))
         self.is_searched = bool(self._subjects)  # False: every hook is a candidate
 
     def candidates(
@@ -223,10 +224,10 @@ def _words_by_subject(hooks: Sequence[Hook]) -> dict[Subject, _WordsByHook]:
 _Choice = tuple[Subject, WordSet]
 
 
-def _attach_hooks(by_subject: dict[Subject, _WordsByHook], count: int) -> list[_Choice | None]:
-    """For each hook the set of words that the fewest others have; None if it has no words."""
-    chosen: list[_Choice | None] = [None] * count
-    costs: list[tuple[int, int]] = [(0, 0)] * count
+def _attach_hooks(by_subject: dict[Subject, _WordsByHook], hooks: Sequence[Hook]) -> list[tuple[_Choice, ...]]:
+    """For each hook the set of words that the fewest others have, or one for each alternative; () if it has no words."""
+    chosen: list[tuple[_Choice, ...]] = [()] * len(hooks)
+    costs: list[tuple[int, int]] = [(0, 0)] * len(hooks)
     for subject, rows in by_subject.items():
         subject_cost = _PATH_COST if is_path(subject) else 1
         shared = Counter(word for sets in rows.values() for words in sets for word in words)
@@ -234,21 +235,59 @@ def _attach_hooks(by_subject: dict[Subject, _WordsByHook], count: int) -> list[_
             for words in sets:
                 shortest = min(map(len, words))
                 cost = sum(shared[word] for word in words) * _SHORT_WORD_COST.get(shortest, 1) * subject_cost, -shortest
-                if chosen[position] is None or cost < costs[position]:
-                    chosen[position], costs[position] = (subject, words), cost
+                if not chosen[position] or cost < costs[position]:
+                    chosen[position], costs[position] = ((subject, words),), cost
+    if len(hooks) > _MAX_UNINDEXED_HOOKS:
+        for position, hook in enumerate(hooks):
+            chosen[position] = chosen[position] or _choose_words(hook.when) or ()
     return chosen
 
 
+def _choose_words(condition: Condition) -> tuple[_Choice, ...] | None:
+    """Sets of words of which one has a word in every event for which the condition holds; None if no word is sure.
+
+    For a condition with `any` that is one set for each of its parts.
+    """
+    sets = [(need.subject, words) for need in condition.needs() for words in need.pattern.words]
+    if sets:
+        return (min(sets, key=_cost),)
+    for part in conjuncts(condition):
+        if isinstance(part, AnyOf):
+            alternatives = [_choose_words(each) for each in part.parts]
+            found = [choice for choices in alternatives if choices for choice in choices]
+            if all(alternatives):
+                return tuple(found)
+    return None
+
+
+def _cost(choice: _Choice) -> tuple[int, int]:
+    subject, words = choice
+    shortest = _shortest(words)
+    return len(words) * _SHORT_WORD_COST.get(shortest, 1) * (_PATH_COST if is_path(subject) else 1), -shortest
+
+
+def _group_by_subject(attached: Sequence[tuple[_Choice, ...]]) -> Iterable[tuple[Subject, list[tuple[int, WordSet]]]]:
+    found: dict[Subject, list[tuple[int, WordSet]]] = {}
+    known: dict[int, list[tuple[int, WordSet]]] = {}  # by id, as above
+    for position, choices in enumerate(attached):
+        for subject, words in choices:
+            rows = known.get(id(subject))
+            if rows is None:
+                rows = known[id(subject)] = found.setdefault(subject, [])
+            rows.append((position, words))
+    return found.items()
+
+
 def _index_other_subjects(
-    by_subject: dict[Subject, _WordsByHook], attached: Sequence[_Choice | None]
+    by_subject: dict[Subject, _WordsByHook], count: int
 ) -> tuple[tuple[SubjectIndex, frozenset[int]], ...]:
     """For each subject an index of all hooks that have words on it, and the hooks that have none.
 
     Made now and not when it is first needed: that would take the time of a decision.
     """
-    if not _NARROWING_THRESHOLD < len(attached) <= _MAX_NARROWED_HOOKS:
+    if not _NARROWING_THRESHOLD < count <= _MAX_NARROWED_HOOKS:
         return ()
-    every = frozenset(range(len(attached)))
+    every = frozenset(range(count))
     return tuple(
         (SubjectIndex(subject, ((at, max(sets, key=_shortest)) for at, sets in rows.items())), every.difference(rows))
         for subject, rows in by_subject.items()
