@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -73,6 +73,9 @@ bench: $(VENV)/.bench  ## compare our speed with that of other libraries
 
 bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
+
+pictures: $(VENV)/.ready  ## draw the pictures of the documentation again
+	@for script in docs/draw_*.py; do $(BIN)/python $$script || exit 1; done
 
 # The lock has every extra: the goals install all of them.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
