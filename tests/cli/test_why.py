@@ -116,3 +116,21 @@ def test_a_python_hook_is_named_and_not_pretended(hookline, recorder):
 def test_nothing_spoken_yet(hookline, recorder):
     record(recorder, write_hooks(), tool_event("ls"))
     assert "no hook has spoken yet" in hookline("why").stderr
+
+
+def test_what_hooks_remember_of_the_session_counts(hookline, recorder):
+    """A hook that acts from the third call on, one that acts once, and one that asks what happened before."""
+    book = write_hooks(
+        "hooks:\n"
+        "  - {id: few, on: tool.before, when: {kind: shell, count: {more_than: 2}}, then: {deny: Enough.}}\n"
+        "  - {id: hello, on: prompt.submit, then: {tell: Hello.}, max_fires: 1}\n"
+        "  - {id: tests-first, on: stop, when: {not: {after: {runs: pytest, ok: true}}}, then: {deny: Test it.}}\n"
+    )
+    record(recorder, book, *(tool_event(f"ls {n}") for n in range(3)))
+    other = tool_event("ls", session={"id": "other"})
+    record(recorder, book, other, tool_event("pytest -q", name="tool.after", ok=True), Event("stop", other.facts))
+    ids = [json.loads(line)["id"] for line in hookline("log", "--verdict", "deny", "--json").stdout.splitlines()]
+    assert len(ids) == 2
+    for id in ids:
+        assert "This is not what was decided then" not in hookline("why", id).stdout
+    assert "few  hookline.yaml:2  deny" in hookline("why", ids[0]).stdout

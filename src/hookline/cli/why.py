@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
@@ -17,11 +19,12 @@ from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.lazy_dataclasses import dataclass
 from hookline.record.record_log import find_records, last_spoken
-from hookline.record.record_reader import Record
+from hookline.record.record_reader import Record, read_records
 from hookline.record.replayer import (
     ReplayBook,
     ReplayDifference,
     compare,
+    has_facts,
     is_uncertain,
     missing_hooks,
     restore_trace,
@@ -32,8 +35,8 @@ _UNCERTAIN: Final = (
     "Its facts were shortened or masked when they were recorded, so this may differ from what hooks saw."
 )
 _DIFFERS: Final = (
-    "This is not what was decided then: something that the record does not keep, such as a Python hook or a count of "
-    "earlier fires, made the difference."
+    "This is not what was decided then: something that the record does not keep, such as a Python hook, made the "
+    "difference."
 )
 
 
@@ -70,9 +73,22 @@ async def explain_record(directory: RecordDirectory, record: Record, *, under_to
     then = ReplayBook(hooks.then(record))
     chosen = ReplayBook(hooks.now(record)) if under_today else then
     with quiet_hooks():
+        for earlier in _earlier_in_session(directory, record) if chosen.remembers else ():
+            await chosen.decide(earlier, then.hooks)
         decision = await chosen.decide(record, then.hooks, explain=True)
     restore_trace(decision, record)
     return Explanation(record, decision, under_today, missing_hooks(record, then.hooks))
+
+
+def _earlier_in_session(directory: RecordDirectory, record: Record) -> Iterator[Record]:
+    """The decisions of the same session before this one: hooks may count them, or ask what happened."""
+    session = record.get("session")
+    mark = json.dumps(session).encode()
+    for each in read_records(directory, lambda line: mark in line):
+        if each["id"] == record["id"]:
+            return
+        if each.get("session") == session and each["kind"] == "decision" and not each.get("again") and has_facts(each):
+            yield each
 
 
 def _find(directory: RecordDirectory, id: str) -> Record:

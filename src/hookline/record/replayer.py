@@ -18,9 +18,10 @@ from hookline.engine.limits import FireCounts
 from hookline.errors import MustWait
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.verified import VerifiedAction
+from hookline.hooks.conditions.past_events import Remember
 from hookline.hooks.event import REMOVED, Event, FactPath, parse_path
 from hookline.hooks.events import EVENTS
-from hookline.hooks.hook import Hook
+from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import NullHost
 from hookline.hooks.outcome import ActionError, Audience, Compact, Failure, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
@@ -195,6 +196,11 @@ class ReplayBook:
         self.book = Book(layers, self._host)
         self.acts = any(isinstance(hook.then, ReplayedAction) for hook in self.book.hooks)
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what it decides depends on earlier events of the session: limits, `count` and `after`."""
+        return any(hook.limit != UNLIMITED or isinstance(hook.then, Remember) for hook in self.book.hooks)
+
     @cached_property
     def hooks(self) -> HooksThen:
         by_name = {(hook.origin.file, hook.id): _with_own_action(hook) for hook in self.book.hooks}
@@ -243,7 +249,7 @@ class Replayer:
         """None for a record that is no decision of hooks, or has no facts."""
         if record.get("kind") != "decision" or record.get("again"):
             return None
-        if not isinstance(record.get("facts"), dict) or record.get("event") not in EVENTS:
+        if not has_facts(record):
             self.skipped += 1
             return None
         now = self._replayed(self._book_of(record))
@@ -261,6 +267,11 @@ class Replayer:
         if known is None:
             known = self._books[id(book)] = (book, ReplayBook(book))
         return known[1]
+
+
+def has_facts(record: Record) -> bool:
+    """Whether the record has what a decision needs."""
+    return isinstance(record.get("facts"), dict) and record.get("event") in EVENTS
 
 
 def missing_hooks(record: Record, then: HooksThen) -> list[dict[str, Any]]:
