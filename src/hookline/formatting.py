@@ -48,6 +48,12 @@ def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> st
     return by_letters[found[0]]
 
 
+def closest_words(word: str, known: Iterable[str], most: int) -> list[str]:
+    """The known words that are most like it, the closest first."""
+    folded = fold_word(word[:MAX_WORD_LENGTH])
+    return sorted(known, key=lambda each: -difflib.SequenceMatcher(None, fold_word(each), folded).ratio())[:most]
+
+
 def is_typo(written: str, word: str) -> bool:
     """Whether one letter is missing, added, wrong or swapped with the next one, or only the case is different."""
     written, word = fold_word(written), fold_word(word)

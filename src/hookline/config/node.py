@@ -11,12 +11,14 @@ from typing import Any, Final
 from hookline.config.document import ConflictingKeys, Document, KeyPath, problems_of, problems_within
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
-from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
+from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, closest_words, is_typo, shorten
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import json, lazy_pattern
 
 MAX_GUESSES = 100
 """After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
+MAX_LISTED: Final = 16
+MAX_SUGGESTED: Final = 5
 _FLAG_WORDS: Final = {
     **dict.fromkeys(("yes", "on", "true", "y", "1"), "true"),
     **dict.fromkeys(("no", "off", "false", "n", "0"), "false"),
@@ -98,7 +100,7 @@ class Node:
             guess = closest_match(key, absent if len(self.problems) < MAX_GUESSES else needed, cutoff=_TYPO_CUTOFF)
             severity = Severity.ERROR if guess in needed else Severity.WARNING
             text = self._with_location(f"{format_value(key)} is not a key of {what}, so it is ignored.")
-            hint = f"Did you mean {guess}?" if guess else f"Known: {', '.join(sorted(set(known)))}."
+            hint = f"Did you mean {guess}?" if guess else self._list_known(key, known)
             self._child(key, None).add_problem("unknown-key", text, hint, at_key=True, severity=severity)
 
     def report_misspelling(self, key: str) -> None:
@@ -248,11 +250,18 @@ class Node:
 
     def _add_unknown_key(self, key: str, known: Collection[str], what: str, hint: str) -> None:
         guess = closest_match(key, known) if not hint and len(self.problems) < MAX_GUESSES else None
-        suggestion = f"Did you mean {guess}? " if guess else ""
         text = self._with_location(f"{format_value(key)} is not a key of {what}.")
-        self._child(key, None).add_problem(
-            "unknown-key", text, hint or f"{suggestion}Known: {', '.join(sorted(set(known)))}.", at_key=True
-        )
+        if not hint and guess:
+            hint = f"Did you mean {guess}?" + (f" {_list_all(known)}" if len(known) <= MAX_LISTED else "")
+        self._child(key, None).add_problem("unknown-key", text, hint or self._list_known(key, known), at_key=True)
+
+    def _list_known(self, key: str, known: Collection[str]) -> str:
+        """Of many keys, those that are most like this one."""
+        if len(known) <= MAX_LISTED:
+            return _list_all(known)
+        if len(self.problems) >= MAX_GUESSES:
+            return ""
+        return f"Known, among others: {', '.join(closest_words(key, sorted(set(known)), MAX_SUGGESTED))}."
 
     def _check_range(self, least: float | None, most: float | None, hint: str) -> bool:
         if least is not None and self.value < least:
@@ -281,6 +290,10 @@ class Node:
         if self.value is None or isinstance(self.value, (dict, list)):
             return "Write text."
         return f'Quote it: "{format_value(self.value)}".'
+
+
+def _list_all(known: Collection[str]) -> str:
+    return f"Known: {', '.join(sorted(set(known)))}."
 
 
 def enclosing_hook_id(at: Node) -> str:

@@ -117,13 +117,27 @@ def test_a_null_is_written_as_null() -> None:
     assert written["then"] == {"judge": "ok?", "with": None}
 
 
-def test_an_unknown_action_is_one_problem_that_names_each_action_once() -> None:
-    problems = load_text("hooks: [{id: a, on: tool.before, then: {dnye: x}}]", "hookline.yaml").problems
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [("dnye", "Did you mean deny?"), ("zork", "Known, among others: hold_if_broken, ask, log, run, body.")],
+)
+def test_an_unknown_action_is_one_problem_with_the_closest_ones(written: str, hint: str) -> None:
+    problems = load_text(f"hooks: [{{id: a, on: tool.before, then: {{{written}: x}}}}]", "hookline.yaml").problems
     [problem] = [each for each in problems if each.severity is Severity.ERROR]
-    meant, _, known = problem.hint.partition(" Known: ")
-    assert (problem.code, meant) == ("unknown-key", "Did you mean deny?")
-    words = known.rstrip(".").split(", ")
-    assert len(words) == len(set(words))
+    assert (problem.code, problem.hint) == ("unknown-key", hint)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("delete", "Write write: a tool that deletes files counts as one that writes them. For rm in a shell, write runs: rm."),
+        ("[read, Bash]", "Write shell."),
+        ("wrte", "Did you mean write?"),
+    ],
+)
+def test_a_kind_that_does_not_exist_gets_what_to_write(kind: str, hint: str) -> None:
+    problems = load(f"hooks: [{{id: a, on: tool.before, when: {{kind: {kind}}}, then: {{deny: x}}}}]").problems
+    assert [problem.hint for problem in problems] == [hint]
 
 
 def test_an_action_and_its_options_are_all_checked() -> None:

@@ -9,7 +9,7 @@ from hookline.config.node import Node, enclosing_hook_id
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.history_conditions import AFTER, COUNT
-from hookline.dialects.native.key_hints import condition_hints
+from hookline.dialects.native.key_hints import KIND_HINTS, condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
     FACT,
@@ -200,8 +200,13 @@ def _write_tool_pattern(compiled: TextPattern) -> Any:
 
 
 def _parse_kind(at: Node, info: HookInfo) -> Condition | None:
-    kinds = require_all([place.one_of([str(kind) for kind in ToolKind]) for place in at.items(one_or_many=True)])
+    kinds = require_all([_parse_kind_name(place) for place in at.items(one_or_many=True)])
     return None if kinds is None else any_of([ToolKindIs(ToolKind(kind)) for kind in kinds])
+
+
+def _parse_kind_name(at: Node) -> str | None:
+    hint = KIND_HINTS.get(at.value.lower(), "") if isinstance(at.value, str) else ""
+    return at.one_of([str(kind) for kind in ToolKind], hint=hint)
 
 
 def _write_kind(condition: Condition) -> Any:

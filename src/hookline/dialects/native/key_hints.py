@@ -78,6 +78,21 @@ TEST_HINTS: Final = {
     **dict.fromkeys(("eq", "equal", "=="), "Write is: value."),
     "domain": "Write host: example.com.",
 }
+KIND_HINTS: Final = {
+    **dict.fromkeys(
+        ("delete", "remove", "unlink", "rm"),
+        "Write write: a tool that deletes files counts as one that writes them. For rm in a shell, write runs: rm.",
+    ),
+    **dict.fromkeys(("create", "save", "move", "rename", "copy", "upload"), "Write write."),
+    **dict.fromkeys(("patch", "update", "modify", "replace", "multiedit"), "Write edit."),
+    **dict.fromkeys(("bash", "sh", "exec", "execute", "command", "terminal", "run", "process"), "Write shell."),
+    **dict.fromkeys(("http", "url", "web", "network", "browser", "download", "webfetch", "curl"), "Write fetch."),
+    **dict.fromkeys(("websearch", "web_search"), "Write search."),
+    **dict.fromkeys(("subagent", "task", "spawn", "delegate"), "Write agent."),
+    **dict.fromkeys(("find", "files"), "Write glob."),
+    **dict.fromkeys(("file", "filesystem", "fs"), "Write the kinds: [read, write, edit]."),
+    **dict.fromkeys(("any", "all", "*"), "Leave kind out to match every tool."),
+}
 FILE_HINTS: Final = {
     "hook": "Write hooks: and a list.",
     "rules": "Write hooks: and a list.",
