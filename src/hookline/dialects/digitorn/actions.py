@@ -228,10 +228,11 @@ def _parse_seconds(at: Node) -> timedelta | None:
 
 def _parse_gate(at: Node) -> ParsedAction | None:
     place = at.get("reason")
-    reason = DEFAULT_REASON if place is None else place.text()
+    reason = "" if place is None else place.text(empty=True)
     if reason is None:
         return None
-    return ParsedAction(FixedAnswer(Outcome(Verdict.DENY, reason if place is None else read_literal(place, reason))))
+    text = read_literal(place, reason) if place is not None and reason else DEFAULT_REASON
+    return ParsedAction(FixedAnswer(Outcome(Verdict.DENY, text)))
 
 
 def _parse_transformation(at: Node, keys: tuple[str, ...]) -> Node | None:

@@ -152,7 +152,7 @@ def _action_schemas() -> dict[str, Schema]:
             },
             "required": ["command"],
         },
-        "gate": {"properties": {"reason": _TEXT}},
+        "gate": {"properties": {"reason": {"type": "string"}}},
         "chain": {
             "properties": {
                 "stop_on_failure": {**_FLAG, "default": False},
