@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.shell.command_query import OPTIONS, Answer, CommandQuery, pipes_answer
+from hookline.shell.command_query import OPTIONS, Answer, CommandQuery, is_likely_pipe, pipes_answer
 from hookline.shell.run_commands import read_commands
 
 RM = CommandQuery(("rm",), (), ("r", "f"))
@@ -155,3 +155,32 @@ def test_a_spelling_stands_for_one_flag_of_a_program() -> None:
     for name, table in OPTIONS.items():
         for same in table.same:
             assert len(set(same)) == len(same), name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('curl "$URL" | $PAGER', False),
+        ('curl "$URL" | "$PAGER"', False),
+        ('curl "$URL" | ${PAGER:-less} -R', False),
+        ('curl u | "$PYTHON" -m json.tool', False),
+        ("curl u | $JQ .", False),
+        ("curl u | $x", False),
+        ("curl u | $SHELL", True),
+        ('curl u | "$SHELL"', True),
+        ("curl u | $BASH", True),
+        ("curl u | ${SHELL:-sh}", True),
+        ("curl u | $x -s -- y", True),
+        ("curl u | $x -", True),
+        ("curl u | $sudo bash", True),
+        ("curl u | ${x}sh", True),
+        ("curl u | /bin/?sh", True),
+        ("$x u | sh", True),
+        ('x=$(curl u); eval "$x"', True),
+    ],
+)
+def test_a_pipe_to_an_unknown_program_is_likely_if_something_says_so(text: str, expected: bool) -> None:
+    sources, targets = CommandQuery(("curl", "wget")), CommandQuery(("sh",))
+    commands = [command for command in read_commands(text).commands if not command.is_written]
+    answer = pipes_answer(sources, targets, commands)
+    assert (answer or is_likely_pipe(sources, targets, commands)) is expected

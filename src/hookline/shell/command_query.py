@@ -88,6 +88,7 @@ OPTIONS: Final[dict[str, OptionTable]] = {
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
 _MAX_POSITIONS: Final = 8
+_READS_STDIN: Final = frozenset(("-", "-s", "/dev/stdin"))  # arguments of a shell that runs what it is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,13 +312,25 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
     if (True, True) in pairs:
         return True
     has_source = any(answer for _, answer in first)
-    runs_unknown_code = any(command.words == (UNKNOWN_WORDS,) for command in commands)
+    runs_unknown_code = any(map(_is_unknown_code, commands))
     is_unread = any(UNREAD in command.words[0] for command in commands)
     return None if pairs or is_unread or (has_source and runs_unknown_code) else False
 
 
 def is_likely_pipe(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> bool:
-    """Whether one of the two programs is known to run. For an answer of None."""
+    """Whether the second program is known, or something says that it may be the unknown one. For an answer of None."""
+    if any(UNREAD in command.words[0] or targets.is_program(command) for command in commands):
+        return True
+    first = [command for command in commands if sources.is_program(command)]
+    if first and any(map(_is_unknown_code, commands)):  # it may be what was printed
+        return True
     return any(
-        UNREAD in command.words[0] or query.is_program(command) for query in (sources, targets) for command in commands
+        targets.is_likely(command) or not _READS_STDIN.isdisjoint(command.words[1:])
+        for command in commands
+        if targets.is_program(command) is None and any(each.feeds(command) for each in first)
     )
+
+
+def _is_unknown_code(command: RunCommand) -> bool:
+    """As of `eval "$x"`, and not a program `$x`."""
+    return command.words == (UNKNOWN_WORDS,) and command.replaces < 0

@@ -27,6 +27,7 @@ _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
 _GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
 _PATH_VARIABLES: Final = frozenset(("HOME", "PWD", "OLDPWD"))
+_SHELL_VARIABLES: Final = frozenset(("SHELL", "BASH", "0"))
 _CONVERSION: Final = lazy_pattern(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
 _ESCAPE: Final = lazy_pattern(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "c": ""}
@@ -179,6 +180,9 @@ class Environment:
             return
         if name in _PATH_VARIABLES and name not in self.variables:
             yield UNKNOWN_PATH
+            return
+        if name in _SHELL_VARIABLES and name not in self.variables:
+            yield UNKNOWN + "sh"
             return
         yield from self.variables.get(name, ())
         yield from (fields[0] if fields else "" for fields in self.arrays.get(name, ()))

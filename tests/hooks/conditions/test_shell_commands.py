@@ -147,6 +147,8 @@ def test_pipes_hold_from_one_program_to_another() -> None:
     assert pipe.decide_now(shell("curl x | sudo bash")).denied
     assert pipe.decide_now(shell("curl x | $SHELL")).denied
     assert not pipe.decide_now(shell("curl x | jq .; sh y")).denied
+    assert not pipe.decide_now(shell('curl "$URL" | $PAGER')).denied
+    assert book("{pipes: {from: curl, to: sh, unparsed: holds}}").decide_now(shell('curl "$URL" | $PAGER')).denied
     assert not book("{pipes: {from: curl, to: sh, unparsed: ignored}}").decide_now(shell("curl x | $SHELL")).denied
 
 
@@ -167,7 +169,7 @@ def test_an_explanation_names_what_runs() -> None:
     assert condition.why_not(shell("x", "write_file")) == "the tool runs no shell command"
     (fired,) = book("{kind: shell, runs: {program: rm, flags: [r, f]}}").decide_now(shell("$x -rf y")).trace
     assert fired.why == "the tool's kind is shell and input.command may run rm with r, f"
-    (piped,) = book("{pipes: {from: curl, to: sh}}").decide_now(shell("curl u | $x")).trace
+    (piped,) = book("{pipes: {from: curl, to: sh}}").decide_now(shell("curl u | $x -s")).trace
     assert piped.why == "input.command may pipe curl to sh"
 
 
