@@ -83,6 +83,22 @@ def test_with_explain_every_hook_on_the_event_is_accounted_for(fire):
     assert "hooks.yaml:4" in table
 
 
+def test_with_explain_no_line_is_longer_than_the_terminal(fire, project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    pattern, id = "(main|master|trunk|develop|production|release|staging|live)$", "a-guard-with-quite-a-long-name"
+    when = f"{{runs: {{program: git, subcommand: push, argument: '{pattern}'}}}}"
+    reason = "Somebody else works on this branch, so ask before you push."
+    (project / "long.yaml").write_text(
+        f"hooks: [{{id: {id}, on: tool.before, when: {when}, then: {{deny: '{reason}'}}}}]"
+    )
+    given = ("tool.before", "--tool", "bash", "--input", '{"command": "git push origin main"}', "--config", "long.yaml")
+    shown = fire(*given, "--explain").stdout
+    assert max(map(len, shown.splitlines())) <= 60
+    assert id in shown
+    assert pattern in shown.replace("\n    ", "")
+    assert f"deny: {reason}" in fire(*given).stdout.splitlines()
+
+
 def test_people_see_the_verdict_first_then_what_changed(fire):
     result = fire("tool.before", "--tool", "bash", "--input", '{"command": "ls"}')
     assert (

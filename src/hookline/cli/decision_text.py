@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookline.cli.output import Colour, format_json, out, out_labelled, wrap
+from hookline.cli.output import Colour, format_json, out, out_labelled, terminal_width, wrap
 from hookline.engine.decision import Decision, TraceEntry
 from hookline.formatting import shorten
 from hookline.hooks.event import MISSING, Event, FactPath, path_text
@@ -38,19 +38,21 @@ def show_decision(decision: Decision, before: Event, *, explain: bool, missing: 
     if missing and decision.verdict is Verdict.SILENT:
         meaning += f". {missing}"
     colour = Colour.RED if decision.halt else _COLOURS[decision.verdict]
-    out_labelled(word, colour, f": {decision.reason or meaning}")
+    show = _out_wrapped if explain else out
+    text = f"{word}: {decision.reason or meaning}"
+    out_labelled(word, colour, (wrap(text, "", hanging="  ") if explain else text).removeprefix(word))
     if decision.by is not None:
-        out(f"  by {decision.by}{_origin_text(decision)}")
+        show(f"  by {decision.by}{_origin_text(decision)}")
     for path, old, new in list(_changed_facts((), before.facts, decision.event.facts))[:_MOST_CHANGES]:
-        out(f"  changed {path_text(path)}: {_short_json(old)} → {_short_json(new)}")
+        show(f"  changed {path_text(path)}: {_short_json(old)} → {_short_json(new)}")
     for note in decision.notes:
-        out(f"  note for the {note.audience}: {note.text}")
+        show(f"  note for the {note.audience}: {note.text}")
     for request in decision.requests:
-        out(f"  asks to {type(request).__name__.lower()} the history")
+        show(f"  asks to {type(request).__name__.lower()} the history")
     shown = {decision.reason, *(note.text for note in decision.notes)}
     for failure in decision.failures:
         why = "" if any(failure.text in text for text in shown) else f": {failure.text}"
-        out(f"  failed {failure.hook} ({failure.kind}){why}")
+        show(f"  failed {failure.hook} ({failure.kind}){why}")
     if explain:
         _show_trace(decision.trace)
 
@@ -66,14 +68,21 @@ def _show_trace(trace: tuple[TraceEntry, ...]) -> None:
         return
     out()
     for each in trace:
-        _show_entry(each)
+        _show_entry(each, frozenset(entry.hook.id for entry in trace if len(entry.hook.id) > terminal_width() - 4))
 
 
-def _show_entry(entry: TraceEntry) -> None:
+def _show_entry(entry: TraceEntry, long_ids: frozenset[str]) -> None:
     took = f"  {entry.seconds * 1000:.2f} ms" if entry.seconds else ""
     place = f"  {entry.hook.origin.file}:{entry.hook.origin.line}"
-    out_labelled(entry.hook.id, Colour.BOLD, f"{place}  {_answer_text(entry)}{took}")
-    out(wrap(entry.why, "    "), Colour.DIM if entry.skip_reason else None)
+    beside = f"{place}  {_answer_text(entry)}{took}"
+    fits = len(entry.hook.id) + len(beside) <= terminal_width()
+    out_labelled(entry.hook.id, Colour.BOLD, beside if fits else "\n" + wrap(beside.strip(), "    "))
+    is_split = long_ids.isdisjoint(entry.why.split())  # a pattern may be, an id not
+    out(wrap(entry.why, "    ", split_words=is_split), Colour.DIM if entry.skip_reason else None)
+
+
+def _out_wrapped(text: str) -> None:
+    out(text if len(text) <= terminal_width() else wrap(text.strip(), "  "))
 
 
 def _answer_text(entry: TraceEntry) -> str:

@@ -135,16 +135,19 @@ def _print_blocks(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
                 out(wrap(f"{title}: {cell}" if title else cell, "  "))
 
 
-def wrap(text: str, indent: str) -> str:
-    """Lines that fit the terminal. Words, and so paths and ids, are never split."""
-    folded = [
-        textwrap.fill(line, terminal_width(), initial_indent=indent, subsequent_indent=indent, **_WHOLE_WORDS)
-        for line in text.split("\n")
-    ]
-    return "\n".join(line or indent.rstrip() for line in folded)
+def wrap(text: str, indent: str, *, hanging: str = "", split_words: bool = False) -> str:
+    """Lines that fit the terminal, all but the first with the `hanging` indent too.
 
-
-_WHOLE_WORDS: Final[Any] = {"break_long_words": False, "break_on_hyphens": False}
+    Words, and so paths and ids, are never split, unless `split_words` says so.
+    """
+    wrapper = textwrap.TextWrapper(
+        terminal_width(),
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=split_words,
+        break_on_hyphens=False,
+    )
+    return "\n".join(wrapper.fill(line) or indent.rstrip() for line in text.split("\n"))
 
 
 def terminal_width() -> int:

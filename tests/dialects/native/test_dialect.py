@@ -130,7 +130,10 @@ def test_an_unknown_action_is_one_problem_with_the_closest_ones(written: str, hi
 @pytest.mark.parametrize(
     ("kind", "hint"),
     [
-        ("delete", "Write write: a tool that deletes files counts as one that writes them. For rm in a shell, write runs: rm."),
+        (
+            "delete",
+            "Write write: a tool that deletes files counts as one that writes them. For rm in a shell, write runs: rm.",
+        ),
         ("[read, Bash]", "Write shell."),
         ("wrte", "Did you mean write?"),
     ],

@@ -200,7 +200,7 @@ class RunsCommand:
     def __str__(self) -> str:
         query = self.query
         flags = f" with {', '.join(query.flags)}" if query.flags else ""
-        argument = "" if self.argument is None else f" with an argument that matches {self.argument}"
+        argument = "" if self.argument is None else f" with an argument that matches {self.argument.source}"
         outside = f" outside {', '.join(self.outside)}" if self.outside else ""
         command = " ".join(" or ".join(part) for part in (query.programs, query.subcommands) if part)
         return f"input.command runs {command}{flags}{argument}{outside}"
