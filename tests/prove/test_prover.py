@@ -128,6 +128,15 @@ def test_a_change_before_a_guard_is_no_proof():
     assert answer([ENV, change], r"kind: write, input: {path: '\.env$'}").result is PROVED
 
 
+def test_a_change_of_other_tools_does_not_matter():
+    change = "{id: c, on: tool.before, when: {tool: bash}, then: {set: {tool.input.path: safe.txt}}}"
+    assert answer([change, ENV], r"kind: write, input: {path: '\.env$'}").result is PROVED
+    unclear = "{id: c, on: tool.before, when: {input: {path: ^src/}}, then: {set: {tool.input.path: safe.txt}}}"
+    assert answer([unclear, ENV], r"kind: write, input: {path: '\.env$'}").result is not PROVED
+    named = "{id: c, on: tool.before, when: {tool: frob}, then: {set: {tool.input.path: safe.txt}}}"
+    assert answer([named, ENV], r"kind: write, input: {path: '\.env$'}").result is not PROVED
+
+
 def test_an_ask_is_enough_only_if_you_say_so():
     hook = "{id: a, on: tool.before, when: {kind: shell}, then: {ask: sure?}}"
     assert answer([hook], "kind: shell").result is REFUTED

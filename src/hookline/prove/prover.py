@@ -161,6 +161,10 @@ class _KindSearch:
         self.wanted = self.space.condition(prover.wanted.condition, is_property=True)
         self.excluded: dict[int, Formula] = {}  # by id() of the hook: its condition
         self.sure = {id(hook): hook for hook in prover.guards.sure}
+        self._can_run: dict[int, bool] = {}
+        for hook, before in prover.guards.sure_unless if self.can_hold else ():
+            if not any(map(self._may_run, before)):
+                self.sure[id(hook)] = hook
         self.has_all = False
         self.searches: list[ModelSearch] = []
         self.avoided: set[int] = set()  # by id(): hooks whose answer nobody knows, and that are not asked any more
@@ -173,6 +177,21 @@ class _KindSearch:
     def can_hold(self) -> bool:
         """False if the property is not about tools of this kind."""
         return self.wanted is not False
+
+    def _may_run(self, hook: Hook) -> bool:
+        """False only if its condition cannot hold for any tool of this kind, in any reading."""
+        if id(hook) not in self._can_run:
+            self._can_run[id(hook)] = self._has_model(hook.when)
+        return self._can_run[id(hook)]
+
+    def _has_model(self, condition: Condition) -> bool:
+        space = EventSpace(self.space.kind, self.prover.names)
+        searching = ModelSearch(space, Search.ANY, self.prover.check, self.prover.check_time)
+        try:
+            searching.require(space.condition(condition, is_property=True))
+        except TooManyReadings:
+            return True
+        return searching.find() is not None
 
     def _start(self, search: Search) -> ModelSearch:
         started = ModelSearch(self.space, search, self.prover.check, self.prover.check_time)

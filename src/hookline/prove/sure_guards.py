@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
-from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.chain import FAILURES_PATH, Chain
+from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.event import FactPath, touches
@@ -14,6 +16,8 @@ from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.lazy_dataclasses import dataclass, field, replace
 
+_WHOLE_EVENT: Final[tuple[FactPath, ...]] = ((),)
+
 
 @dataclass(slots=True)
 class Guards:
@@ -21,35 +25,35 @@ class Guards:
 
     sure: list[Hook] = field(default_factory=list)
     unsure: dict[int, str] = field(default_factory=dict)  # by id(): why
+    sure_unless: list[tuple[Hook, tuple[Hook, ...]]] = field(default_factory=list)  # unsure only if one of these runs
 
 
 def find_guards(hooks: Iterable[Hook], stopping: frozenset[Verdict]) -> Guards:
     """hooks: of one event, in the order in which they run; stopping: the verdicts that count."""
     found = Guards()
     changing: list[tuple[Hook, tuple[FactPath, ...]]] = []
-    ending: dict[str, Hook] = {}
+    ending: dict[str, list[Hook]] = {}
     for hook in hooks:
         if not hook.enabled or not hook.wait:  # nobody waits for the answer of a background hook
             continue
         if hook.may_stop:
-            why = _why_unsure(hook, stopping, changing, ending)
-            if why is None:
-                found.sure.append(hook)
-            else:
+            why = _why_unsure(hook, stopping)
+            before = () if why else _hooks_in_the_way(hook, changing, ending)
+            if why is not None:
                 found.unsure[id(hook)] = why
+            elif before:
+                found.sure_unless.append((hook, before))
+                found.unsure[id(hook)] = f"{before[0].id} may change the event, or end the hooks of its file, before it"
+            else:
+                found.sure.append(hook)
         if hook.may_change:
-            changing.append((hook, tuple(hook.then.changes())))
+            changing.append((hook, _changed_facts(hook)))
         if _may_end_group(hook):
-            ending.setdefault(hook.group, hook)
+            ending.setdefault(hook.group, []).append(hook)
     return found
 
 
-def _why_unsure(
-    hook: Hook,
-    stopping: frozenset[Verdict],
-    changing: list[tuple[Hook, tuple[FactPath, ...]]],
-    ending: dict[str, Hook],
-) -> str | None:
+def _why_unsure(hook: Hook, stopping: frozenset[Verdict]) -> str | None:
     answer = certain_answer(hook.then)
     if answer is None:
         return f"its answer comes from {hook.then.label}"
@@ -59,12 +63,38 @@ def _why_unsure(
         return f"it does not fire every time ({', '.join(hook.limit.keys) or 'count'})"
     if hook.scope != GLOBAL_SCOPE:
         return "it is only for some agents, prompts or sessions"
-    if hook.group in ending:
-        return f"{ending[hook.group].id} may end the hooks of its file before it"
-    reads = tuple(hook.when.reads())
-    for other, paths in changing:
-        if not paths or touches(reads, tuple((path, None) for path in paths)):
-            return f"{other.id} may change the event before it"
+    return None
+
+
+def _hooks_in_the_way(
+    hook: Hook, changing: list[tuple[Hook, tuple[FactPath, ...]]], ending: dict[str, list[Hook]]
+) -> tuple[Hook, ...]:
+    """Earlier hooks after which this one may not be asked about the event as it was, and those that may make them run."""
+    if not changing and not ending:
+        return ()
+    found = {id(each): each for each in ending.get(hook.group, ())}
+    todo = [hook, *found.values()]
+    while todo:
+        reads = tuple(todo.pop().when.reads())
+        for other, paths in changing:
+            if id(other) not in found and touches(reads, tuple((path, None) for path in paths)):
+                found[id(other)] = other
+                todo.append(other)
+    return tuple(found.values())
+
+
+def _changed_facts(hook: Hook) -> tuple[FactPath, ...]:
+    """The facts that it may change; the whole event if that is not known before it runs."""
+    known = _known_changes(hook.then)
+    return _WHOLE_EVENT if known is None else (*known, *(path for path, _ in hook.on_error.changes))
+
+
+def _known_changes(action: Action) -> tuple[FactPath, ...] | None:
+    if isinstance(action, Chain):
+        steps = [_known_changes(step.action) for step in action.steps]
+        return None if None in steps else (FAILURES_PATH, *(path for paths in steps for path in paths or ()))
+    if isinstance(action, ChangeFacts | FixedAnswer) or not action.may & May.CHANGE:
+        return tuple(action.changes())
     return None
 
 
