@@ -184,3 +184,16 @@ def test_instant_actions_see_their_changes_in_order_now_as_well() -> None:
         tool_call_event("one")
     )
     assert seen == ["one", "two"]
+
+
+def test_what_is_decided_again_still_has_its_limits() -> None:
+    async def lies(event: Event, host: Host) -> Outcome:
+        await asyncio.sleep(0)
+        return Outcome()
+
+    lying = make_hook(FunctionAction(lies, instant=True), group="other")
+    book, host = make_book(make_hook(DENY, limit=Limit(max_fires=1), group="own"), lying), FakeHost()
+    with pytest.raises(MustWait):
+        book.decide_now(tool_call_event(), host)
+    assert decide(book, tool_call_event(), host).denied
+    assert not decide(book, tool_call_event(), host).denied

@@ -105,12 +105,14 @@ class Book:
             waiting = Round(indexes, event, self._host_or_default(host), False).waiting_hook()
             if waiting is not None:
                 raise MustWait(f"hook {waiting.id} needs an event loop; use `await book.decide(event)`")
-        deciding = Round(indexes, event, self._host_or_default(host), explain, started).decide()
+        round = Round(indexes, event, self._host_or_default(host), explain, started)
+        deciding = round.decide()
         try:
             deciding.send(None)
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
         deciding.close()
+        round.release_claims()
         raise MustWait("an action with `instant = True` waited; use `await book.decide(event)`")
 
     def hears(self, event_name: str) -> bool:

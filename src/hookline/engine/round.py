@@ -75,6 +75,7 @@ class Round:
         "_index_cache",
         "_indexes",
         "_possible",
+        "_releases",
         "_stopped_event",
         "_trace",
         "_undecided",
@@ -104,6 +105,7 @@ class Round:
         self._halted_by = ""
         self._stopped_event: Event | None = None  # as it was at the first deny or halt
         self._claimed = _NO_RANKS
+        self._releases: tuple[Callable[[], None], ...] = ()  # of the claims, for a round that is not finished
         self._changed_by: Rank | None = None
         self._asks = _NO_ASKS  # the reason and id of each hook that asks for approval
         self._failures: tuple[Failure, ...] = ()
@@ -276,6 +278,7 @@ class Round:
             outcome, fired = await self._attempt(hook, again=False)
         finally:
             if not fired:
+                self._releases = tuple(each for each in self._releases if each is not release_claim)
                 release_claim()
         return self._add_outcome(rank, hook, outcome)
 
@@ -285,6 +288,7 @@ class Round:
         claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
         if claim is not None:
             self._claimed |= {rank}
+            self._releases += (claim,)
         return claim
 
     def _is_within_limit(self, hook: Hook) -> bool:
@@ -480,6 +484,12 @@ class Round:
     def _without_later_changes(self, stopped: Event) -> Event:
         """What hooks changed after a deny does not count, except what they leave for each other."""
         return stopped.with_changes(((METADATA_PATH, self.event.read(METADATA_PATH)),))
+
+    def release_claims(self) -> None:
+        """For a round that is given up and decided again: a hook that may fire once would not fire a second time."""
+        for release in self._releases:
+            release()
+        self._releases = ()
 
     def waiting_hook(self) -> Hook | None:
         """A hook that may need an event loop, as far as that can be known before any hook runs."""
