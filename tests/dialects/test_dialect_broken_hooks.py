@@ -52,6 +52,7 @@ HOLDS: list[tuple[str, dict[str, Any]]] = [
     ("native", native(then=["dney"])),
     ("native", native(then=[{"log": "x"}, {"dney": "no"}])),
     ("native", native(then={"deny": "no", "colour": "red"})),
+    ("native", native(then={"redact": "secrets", "deny": "no"})),
     ("native", native(then={"run": UNSAFE})),
     ("native", native(then={"run": 5})),
     ("native", native(then={"run": "true", "reads": "nonsense"})),
@@ -170,3 +171,38 @@ def test_a_hook_whose_event_or_condition_cannot_be_read_is_out_of_force(dialect:
 def test_the_other_events_of_a_hook_stay_in_force() -> None:
     value = {"hooks": [{"on": ["tool.before", "tool.befor"], "then": {"deny": "no"}}]}
     assert decide("native", value, RM).verdict is Verdict.DENY
+
+
+def result_of(then: Any, event: str, **more: Any) -> Any:
+    value = {"hooks": [{"id": "hide", "on": event, "then": then, **more}]}
+    document, _ = read_text(json.dumps(value), "file.json")
+    assert document is not None
+    loaded = get_dialect("native").load(document)
+    assert errors_of(loaded.problems)
+    facts = {"tool": {"name": "bash", "input": {"command": "env"}, "result": "TOKEN"}}
+    return asyncio.run(Book([Layer("user", loaded.hooks)], NO_HOST).decide(Event(event, facts))).event.facts["tool"]
+
+
+BROKEN_CHANGES: list[Any] = [
+    {"redact": {"allow": []}},
+    {"redact": None},
+    {"redact": "secrets", "allow": "("},
+    {"redact": "secrets", "in": "nothing"},
+    {"redact": "secrets", "colour": "red"},
+    {"replace": {"in": "result", "pattern": "(", "with": ""}},
+    {"set": {"result": "{{nope}}"}},
+    {"remove": "nothing"},
+    {"append": {"result": "x"}, "remove": "nothing"},
+    [{"log": "x"}, {"redact": {"allow": []}}],
+]
+
+
+@pytest.mark.parametrize("event", ["tool.after", "tool.succeeded", "tool.store"])
+@pytest.mark.parametrize("then", BROKEN_CHANGES, ids=json.dumps)
+def test_a_change_of_a_result_that_cannot_be_read_withholds_the_result(then: Any, event: str) -> None:
+    assert result_of(then, event)["result"] == "[withheld: hook hide could not check it]"
+    assert result_of(then, event, on_error="open")["result"] == "TOKEN"
+
+
+def test_an_addition_to_a_result_that_cannot_be_read_hides_nothing() -> None:
+    assert result_of({"append": {"result": "{{nope}}"}}, "tool.after")["result"] == "TOKEN"

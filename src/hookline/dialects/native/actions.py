@@ -76,10 +76,10 @@ def parse_action(at: Node, info: HookInfo) -> Action | None:
 
 def _intended(at: Node, info: HookInfo) -> May:
     """What a broken action could have answered; if nobody can say which action was meant, it could have denied."""
-    name = _main_key(at.value) if isinstance(at.value, dict) else ""
-    if not name or name in _UNCLEAR_ACTIONS:
+    names = [name for name in at.value if name in ACTIONS] if isinstance(at.value, dict) else []
+    if not names or any(name in _UNCLEAR_ACTIONS for name in names):
         return May.DENY | May.ASK
-    return ACTIONS[name].intended(at, info)
+    return reduce(or_, (ACTIONS[name].intended(at, info) for name in names))
 
 
 def _parse_action(at: Node, info: HookInfo) -> Action | None:
@@ -333,7 +333,7 @@ def _read_may(at: Node, info: HookInfo) -> tuple[str, ...] | None:
     return None if None in words else tuple(word for word in words if word is not None)
 
 
-_MAY_WORDS: Final = {"deny": May.DENY, "ask": May.ASK}
+_MAY_WORDS: Final = {"deny": May.DENY, "ask": May.ASK, "change": May.CHANGE}
 _INVALID: Final = ActionKey(
     "invalid",
     read=_parse_invalid,
@@ -353,7 +353,7 @@ _INVALID: Final = ActionKey(
             write=_write_may,
             schema={"anyOf": [enum_schema(_MAY_WORDS), {"type": "array", "items": enum_schema(_MAY_WORDS)}]},
             default="nothing",
-            help="what it could have answered: `deny`, `ask`",
+            help="what it could have answered: `deny`, `ask`, `change`",
         ),
         choice_key(
             "failure",

@@ -28,10 +28,11 @@ from hookline.dialects.native.keys import (
 from hookline.hooks.actions.change import INPUT_PATH, Append, ChangeFacts, Edit, Remove, Replace, Set
 from hookline.hooks.event import EVERY_ITEM, FactPath, path_source, path_text
 from hookline.hooks.placeholders import fact_path
-from hookline.hooks.protocols import Action, TextPattern
+from hookline.hooks.protocols import Action, May, TextPattern
 from hookline.hooks.templates import Template
 from hookline.patterns.pattern import BadPattern, pattern
 
+_HIDING_CHANGES: Final = frozenset({"set", "remove", "replace"})
 _EditT = TypeVar("_EditT", bound=Edit)
 
 
@@ -224,7 +225,13 @@ def _action_key(change: Key) -> ActionKey:
         example_event=change.example_event,
         mapping=change.mapping,
         options=_CHANGES,
+        intended=_intended,
     )
+
+
+def _intended(at: Node, info: HookInfo) -> May:
+    """What only adds to a fact hides nothing."""
+    return May.CHANGE if at.value.keys() & _HIDING_CHANGES else May.NOTHING
 
 
 CHANGE_KEYS: Final = tuple(_action_key(change) for change in _CHANGES.values())

@@ -193,7 +193,7 @@ REDACT: Final = ActionKey(
             for key in _KEYS.values()
         )
     ),
-    intended=lambda at, info: May.NOTHING,
+    intended=lambda at, info: May.CHANGE,
     help="replace what looks like a [secret](conditions.md#secrets) with `***`",
     example="{redact: secrets}",
     example_event="tool.after",
