@@ -47,7 +47,7 @@ AROUND = (
     "case $x in (a|b) ls;; c) {};; esac", "f() {{ {}; }}; f", "function f {{ {}; }}", "ls # x\n{}", "cat <<E\n$({})\nE", "cat <<E\nx\nE\n{}",
     "[[ -f x ]] && {}", "[[ a > b ]] || {}", "coproc {}", "a=(1 2); {}", "echo $((1+2)); {}", "! {}", "time {}",
 )  # fmt: skip
-SHELLS = ("sh -c {}", "bash -lc {}", "bash -x -c {}", "/bin/sh -c {}", "env bash -c {}", "sudo sh -c {}", "eval {}", "su -c {}", "bash <<< {}", "echo {} | sh", "dash -ec {}", "bash -c -x {}", "env -S {}", "fish -c {}", "trap {} EXIT", "script -c {} /dev/null", "tmux send-keys {} Enter", "tmux new -d {}", "npx -c {}", ". /dev/stdin <<< {}", "x={}; bash -c \"$x\"", "x={}; eval $x", "hyperfine {}", "while read l; do eval $l; done <<< {}", "source <(echo {})")  # fmt: skip
+SHELLS = ("sh -c {}", "bash -lc {}", "bash -x -c {}", "/bin/sh -c {}", "env bash -c {}", "sudo sh -c {}", "eval {}", "su -c {}", "bash <<< {}", "echo {} | sh", "dash -ec {}", "bash -c -x {}", "env -S {}", "fish -c {}", "trap {} EXIT", "script -c {} /dev/null", "tmux send-keys {} Enter", "tmux new -d {}", "npx -c {}", ". /dev/stdin <<< {}", "x={}; bash -c \"$x\"", "x={}; eval $x", "hyperfine {}", "while read l; do eval $l; done <<< {}", "source <(echo {})", "bash -c 'eval \"$0\"' {}", "sh -c 'shift; eval \"$1\"' _ x {}", "bash -c 'for a; do eval $a; done' _ {}", "exec 3<<<{}; bash <&3", "exec 3<<<{}; . /dev/fd/3", "exec <<<{}; bash", "{{ bash /dev/fd/7; }} 7<<<{}", "bash -s {} <<<'eval \"$1\"'")  # fmt: skip
 
 
 def lines() -> list[str]:

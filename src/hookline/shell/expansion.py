@@ -31,6 +31,7 @@ _SHELL_VARIABLES: Final = frozenset(("SHELL", "BASH", "0"))
 _CONVERSION: Final = lazy_pattern(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
 _ESCAPE: Final = lazy_pattern(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "c": ""}
+_DESCRIPTOR: Final = lazy_pattern(r"/dev/stdin|(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/.*", re.DOTALL)
 _BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
 _PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))
 _ABSOLUTE_PATH_PRINTERS: Final = frozenset(("pwd", "mktemp"))
@@ -55,6 +56,7 @@ class Environment:
     variables: dict[str, dict[str, None]] = field(default_factory=dict)
     arrays: dict[str, dict[Fields, None]] = field(default_factory=dict)
     positionals: dict[Fields, None] = field(default_factory=dict)
+    opened: dict[str, None] = field(default_factory=dict)  # the texts in numbered descriptors
     certain: set[str] = field(default_factory=set)  # variables that surely have one of these values
     version: int = 0  # changes with every new value
 
@@ -77,6 +79,24 @@ class Environment:
 
     def set_positionals(self, fields: Fields) -> None:
         self._add(self.positionals, [fields], _OTHER_WORDS)
+
+    def set_script_name(self, name: str) -> None:
+        """`$0`"""
+        self.assign("0", [name])
+        self.assign("BASH_ARGV0", [name])
+
+    def shift_positionals(self) -> None:
+        """The arguments without any number of the first ones."""
+        for fields in list(self.positionals):
+            for at in range(1, min(len(fields), _MAX_ALTERNATIVES) + 1):
+                self.set_positionals(fields[at:])
+
+    def open_descriptor(self, texts: Sequence[str]) -> None:
+        self._add(self.opened, texts, _OTHER_TEXT)
+
+    def descriptor_texts(self) -> list[str]:
+        """What a descriptor may have. Which one is read does not matter."""
+        return [*self.opened, UNKNOWN]
 
     def _add(self, known: dict[_T, None], values: Sequence[_T], unknown: _T) -> None:
         for value in values:
@@ -151,7 +171,9 @@ class Environment:
             return [(output.rstrip("\n"),) for output in outputs]
         name, operator = expansion.name, expansion.operator
         if name in ("@", "*"):
-            return list(self.positionals) or [()]
+            return self._argument_slices(expansion)
+        if operator == "!" and name == "#":
+            return [fields[-1:] for fields in self.positionals if fields] or [(UNKNOWN,)]
         if operator == "[@]":
             return list(self.arrays.get(name, ())) or [(UNKNOWN_WORDS,)]
         values = list(self._variable(name))
@@ -169,6 +191,15 @@ class Environment:
         elif operator:
             values = [UNKNOWN]
         return [(value,) for value in dict.fromkeys(values)]
+
+    def _argument_slices(self, expansion: Expansion) -> list[Fields]:
+        """`"$@"` and `"${@:1:2}"`; from 0 on, with `$0`."""
+        given = list(self.positionals) or [()]
+        cut = re.fullmatch(r" *(\d+)(?::(\d+))?", expansion.argument) if expansion.operator == ":" else None
+        if cut is None:
+            return given
+        start, end = int(cut[1]), None if cut[2] is None else int(cut[1]) + int(cut[2])
+        return list(dict.fromkeys((name, *fields)[start:end] for name in self._variable("0") for fields in given))
 
     def _variable(self, name: str) -> Iterator[str]:
         if name.isdigit() and name != "0":
@@ -203,18 +234,26 @@ class Environment:
     def output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
         """What this command prints; UNKNOWN where only running it says that."""
         if command.targets or not command.words:
-            return [UNKNOWN] if command.targets else [""]
+            is_read = any(is_descriptor(parsed.unquote(source)) for source in command.sources)
+            return self.descriptor_texts() if is_read else [UNKNOWN] if command.targets else [""]
         found: list[str] = []
         for fields in self.expand_words(parsed, command.words):
             words = [mark_globs(each) for each in fields]
             while words and words[0] in _BEFORE_PRINTERS and words[1:2] != ["-v"]:
                 words.pop(0)
             name, *arguments = words or [""]
-            if name == "cat" and not arguments and command.input:
+            if name == "cat" and (command.reads_descriptor or any(map(is_descriptor, arguments))):
+                found += self.descriptor_texts()
+            elif name == "cat" and not arguments and command.input:
                 found += self.expand_text(parsed, command.input)
             else:
                 found += printed_texts(name, arguments)
         return list(dict.fromkeys(found))
+
+
+def is_descriptor(path: str) -> bool:
+    """`/dev/fd/3`, `/proc/self/fd/3`"""
+    return path.startswith(("/dev/fd/", "/dev/stdin", "/proc/")) and _DESCRIPTOR.fullmatch(path) is not None
 
 
 def printed_texts(name: str, arguments: Sequence[str]) -> list[str]:

@@ -28,6 +28,7 @@ class Assignment:
     items: list[str] | None = None  # of an array
     appends: bool = False
     is_loop: bool = False  # one of the words of `for name in …`
+    loops_arguments: bool = False  # `for name; do`: each of the arguments
 
 
 @dataclass(slots=True)
@@ -40,6 +41,8 @@ class ParsedCommand:
     source: str = ""  # the words as they are written
     input: str = ""  # of a here-document or here-string
     has_input: bool = False  # it has one of these
+    opened: list[str] = field(default_factory=list)  # the texts of other descriptors: `3<<<text`
+    reads_descriptor: bool = False  # its input is a descriptor: `<&3`
     path: Path = ()
     is_certain: bool = False  # it runs whatever the commands before it do, and in the same shell
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
+from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
@@ -159,7 +159,8 @@ class _Reader:
             for command in parsed.commands:
                 place = _Place(parsed, command, (*path, (-1 - number, 0), *command.path), depth)
                 self._add_command(place, parent)
-            if not parsed.expansions or self.environment.version == version:
+            has_values = parsed.expansions or self.environment.opened
+            if not has_values or self.environment.version == version:
                 break
         else:
             self._add(RunCommand((UNKNOWN_WORDS + UNREAD,), path, parent=parent))
@@ -182,6 +183,7 @@ class _Reader:
         for word in (*command.targets, *command.sources):
             for fields in self.environment.expand(parsed, word):
                 self.files |= dict.fromkeys((place.path, each) for each in fields)
+        self._open_descriptors(place)
         if not command.words:
             return
         written = tuple(parsed.unquote(word) for word in command.words)
@@ -197,12 +199,27 @@ class _Reader:
             if fields:
                 self._add_words(fields, place, parent, "" if has_expansions else source, replaces=number)
 
+    def _open_descriptors(self, place: _Place) -> None:
+        """`3<<<text`, `3< <(echo text)`, and every input of `exec`, which stays open."""
+        parsed, command, environment = place.parsed, place.command, self.environment
+        is_exec = command.words[:1] == ["exec"] and command.input != UNKNOWN
+        for text in (*command.opened, *([command.input] if is_exec and command.input else ())):
+            environment.open_descriptor(environment.expand_text(parsed, text))
+        for source in command.sources:
+            for expansion in parsed.expansions_of(source):
+                if expansion.is_file and expansion.commands is not None:
+                    environment.open_descriptor(environment.outputs(parsed, expansion.commands, expansion.depth))
+
     def _assign(self, place: _Place) -> None:
         parsed, environment = place.parsed, self.environment
         for assigned in place.command.assignments:
             if assigned.items is not None:
                 items = environment.expand_words(parsed, assigned.items)
                 environment.assign_items(assigned.name, items, appends=assigned.appends)
+                continue
+            if assigned.loops_arguments:
+                values = [each for fields in environment.positionals for each in fields]
+                environment.assign(assigned.name, [*values, UNKNOWN])
                 continue
             if assigned.is_loop:
                 fields = (each for fields in environment.expand(parsed, assigned.value) for each in fields)
@@ -251,9 +268,11 @@ class _Reader:
         found = shell_code_position(words)
         if found is not None:
             code = shell_code(words)
+            for word in words[found[0] + 1 : found[0] + 2]:
+                self.environment.set_script_name(word)
             yield InnerCommand(code=code, positionals=tuple(words[found[0] + 2 :]))
         if name in SHELLS and found is None:
-            yield from (InnerCommand(code=text) for text in self._shell_input(words, place))
+            yield from self._shell_input(words, place)
         elif name in (".", "source"):
             yield from (InnerCommand(code=text) for text in self._file_input(words[1:2], place))
         elif name in ("eval", "trap"):
@@ -283,29 +302,29 @@ class _Reader:
                     if name == "parallel":
                         yield InnerCommand(code=" ".join(full))
 
-    def _shell_input(self, words: Fields, place: _Place) -> Iterator[str]:
+    def _shell_input(self, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         """The code of a shell without -c: a script is not looked at, but what it gets through a pipe is."""
-        operands, at = list[str](), 1
+        operands, arguments, at = list[str](), None, 1
         while at < len(words):
             if words[at] in _SHELL_VALUE_OPTIONS:
                 at += 1
             elif words[at][:1] not in ("-", "+") or words[at] == "-":
                 operands = list(words[at:])
                 break
-            elif words[at] in ("-s", "-ls"):
+            elif re.fullmatch(r"-[a-z]*s[a-z]*", words[at]):
+                arguments = words[at + 1 :]
                 break
             at += 1
-        if operands:
-            yield from self._file_input(operands[:1], place)
-        else:
-            yield from self._inputs(place)
+        texts = self._file_input(operands[:1], place) if operands else self._inputs(place)
+        yield from (InnerCommand(code=text, positionals=arguments or tuple(operands[1:]) or None) for text in texts)
 
     def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
         """What a shell reads from this file, if it is its input or a process substitution."""
         for operand in operands:
-            if operand in _STDIN_FILES or re.fullmatch(r"/dev/fd/\d+", operand):
+            if operand in _STDIN_FILES or is_descriptor(operand):
                 yield from self._inputs(place) or [UNKNOWN]
-            elif operand.startswith("/dev/fd/" + UNKNOWN):
+                yield from self.environment.opened
+            if operand.startswith("/dev/fd/" + UNKNOWN):
                 for word in place.command.words:
                     for expansion in place.parsed.expansions_of(word):
                         if expansion.is_file and expansion.commands is not None:
@@ -320,6 +339,11 @@ class _Reader:
                 found += self._printed(parsed, other)
             elif other.has_input and not other.words and _is_inside(command.path, other.path):  # `done <<< text`
                 found += self.environment.expand_text(parsed, other.input)
+        reads_descriptor = command.reads_descriptor or any(
+            is_descriptor(parsed.unquote(each)) for each in command.sources
+        )
+        if self.environment.opened and (reads_descriptor or not found):  # `exec <<<text` is the input of all others
+            found += self.environment.descriptor_texts()
         return found
 
     def _printed(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
@@ -343,10 +367,13 @@ class _Reader:
             arguments = words[given + 1 :] if given is not None else words[1:]
             if given is not None or (arguments and arguments[0][:1] not in ("-", "+")):
                 environment.set_positionals(tuple(arguments))
+        elif name == "shift":
+            environment.shift_positionals()
         elif name in _READERS:
             for variable in words[1:]:
                 if re.fullmatch(r"[A-Za-z_]\w*", variable):
-                    texts = self._inputs(place)
+                    is_numbered = any(word.startswith("-") and "u" in word for word in words)
+                    texts = [*self._inputs(place), *(environment.opened if is_numbered else ())]
                     environment.assign(variable, [*texts, *(word for text in texts for word in text.split()), UNKNOWN])
             environment.assign("REPLY", [UNKNOWN])
         elif name == "printf" and words[1:2] == ("-v",) and len(words) > 3:
@@ -362,7 +389,7 @@ class _Reader:
                     self._note_setting(assigned[1], visible_text(word[assigned.end() :]), bool(assigned[3]))
 
 
-_EFFECTS: Final = frozenset(("alias", "set", "printf", *_READERS))
+_EFFECTS: Final = frozenset(("alias", "set", "shift", "printf", *_READERS))
 
 
 def _pipes_into(path: Path, other: Path) -> bool:

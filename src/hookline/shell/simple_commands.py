@@ -81,6 +81,7 @@ class _HereDocument:
     strips_tabs: bool
     is_literal: bool
     command: ParsedCommand
+    is_stdin: bool
 
 
 @dataclass(slots=True)
@@ -315,24 +316,27 @@ class _Parser:
             self._count_token()
             tabs = r"\t*" if document.strips_tabs else ""
             last = re.compile(rf"^{tabs}{re.escape(document.end)}$", re.MULTILINE).search(self.text, self.at)
-            document.command.input = self.text[self.at : last.start() if last else len(self.text)]
+            text = self.text[self.at : last.start() if last else len(self.text)]
             self.at = last.end() + 1 if last else len(self.text)
             if not document.is_literal:
-                self._parse_document(document.command, depth)
+                text = self._parse_document(text, document.command, depth)
+            if document.is_stdin:
+                document.command.input = text
+            else:
+                document.command.opened.append(text)
 
-    def _parse_document(self, command: ParsedCommand, depth: int) -> None:
-        """The expansions in an unquoted here-document."""
-        text = command.input
+    def _parse_document(self, text: str, command: ParsedCommand, depth: int) -> str:
+        """An unquoted here-document, with marks for its expansions."""
         if "`" not in text and "$" not in text and "\\" not in text:
-            return
+            return text
         *groups, (pipeline, stage) = command.path or self.path
         parser = _Parser(text, self.shared, (*groups, (pipeline, stage - 1)))
         parts: list[str] = []
         while parser.at < len(text):
             parts.append(parser._read_double_quoted(depth + 1))
             parts.append('"')
-        command.input = "".join(parts[:-1])
         self.commands += parser.commands
+        return "".join(parts[:-1])
 
 
 def _decode_ansi(match: re.Match[str]) -> str:
@@ -360,6 +364,7 @@ class _CommandList:
         self._is_pattern = False  # of a case
         self._is_test = False  # within `[[ … ]]`
         self._loop_variable = ""
+        self._loops_arguments = False  # no `in` follows the variable
         self._continues = False  # after `|`, which a newline does not end
         self._is_certain = depth == 0
         self._operator = ""
@@ -462,15 +467,19 @@ class _CommandList:
         parser.at = blank.end() if blank else parser.at
         start = parser.at
         target = parser.read_word(self._depth)
+        is_stdin = found[0].removesuffix(operator) in ("", "0")
         self._command.has_input |= operator.startswith("<<")
         if operator in ("<<", "<<-"):
             is_literal = any(char in parser.text[start : parser.at] for char in "'\"\\")
             end = parser.text[start : parser.at] if MARK.search(target) else restore_characters(target)
-            parser.add_document(_HereDocument(end, operator == "<<-", is_literal, self._command))
-        elif operator == "<<<":
+            parser.add_document(_HereDocument(end, operator == "<<-", is_literal, self._command, is_stdin))
+        elif operator == "<<<" and is_stdin:
             self._command.input = target
+        elif operator == "<<<":
+            self._command.opened.append(target)
         elif operator == "<&" and target not in ("0", "-"):  # what was opened there earlier
-            self._command.input, self._command.has_input = UNKNOWN, True
+            self._command.input = self._command.input or UNKNOWN
+            self._command.has_input = self._command.reads_descriptor = True
         elif ">" in operator and not (operator == ">&" and re.fullmatch(r"\d+-?|-", target)):
             self._command.targets.append(target)
         elif operator == "<":
@@ -507,6 +516,7 @@ class _CommandList:
         if self._skips_until:
             if written == self._skips_until:
                 self._is_pattern = written == "in"
+                self._end_loop_words()
                 self._skips_until = ""
             elif self._skips_until == "do":
                 self._read_loop_word(read)
@@ -520,7 +530,9 @@ class _CommandList:
         """A word of `for x in a b`: each is a value of x."""
         if not self._loop_variable:
             self._loop_variable = read
-        elif read != "in":
+        elif read == "in":
+            self._loops_arguments = False
+        else:
             words = _expand_braces(read)
             self._command.assignments += [Assignment(self._loop_variable, word, is_loop=True) for word in words]
 
@@ -537,14 +549,21 @@ class _CommandList:
             self._parser.close_group()
         if written in ("for", "select", "case"):
             self._skips_until = "in" if written == "case" else "do"
-            self._loop_variable = ""
+            self._loop_variable, self._loops_arguments = "", written != "case"
             self._cases += written == "case"
             return True
         if written == "esac":
             self._cases = max(0, self._cases - 1)
         return self._skips_next or written in _SKIPPED_KEYWORDS
 
+    def _end_loop_words(self) -> None:
+        if self._loop_variable and self._loops_arguments:
+            self._command.assignments.append(Assignment(self._loop_variable, "", loops_arguments=True))
+        self._loops_arguments = False
+
     def end_command(self) -> None:
+        if self._skips_until == "do":
+            self._end_loop_words()
         command = self._command
         if command.words or command.assignments or command.targets or command.sources or command.has_input:
             command.operator = self._operator
