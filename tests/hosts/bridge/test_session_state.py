@@ -72,8 +72,25 @@ def test_a_session_s_end_forgets_it(tmp_path: Path) -> None:
     assert sessions.claim(hook, EVENT, 2.0) is not None
 
 
+@pytest.mark.parametrize("limit", ["max_fires: 1", "cooldown: 1h", "max_fires: 1, cooldown_turns: 3"])
+def test_a_guard_has_no_limit_without_a_session(tmp_path: Path, limit: str) -> None:
+    hook = limited(limit)
+    sessions, event = SessionStore(tmp_path), Event("tool.before", {"host": {"name": "kiro"}, "workspace": "/p"})
+    for _ in range(3):
+        assert sessions.allows(hook, event, 1.0)
+        assert sessions.claim(hook, event, 1.0) is not None
+
+
+def test_what_keeps_an_agent_from_stopping_is_limited_without_a_session(tmp_path: Path) -> None:
+    text = "hooks: [{id: h, on: stop, then: {deny: go on}, max_fires: 1}]"
+    hook, event = load_text(text, "hookline.yaml").hooks[0], Event("stop", {"workspace": "/p"})
+    claims = [SessionStore(tmp_path).claim(hook, event, 1.0) for _ in range(2)]
+    assert claims[0] is not None
+    assert claims[1] is None
+
+
 def test_sessions_without_a_name_are_told_apart_by_their_project(tmp_path: Path) -> None:
-    hook = limited("max_fires: 1")
+    hook = load_text("hooks: [{id: h, on: tool.before, then: {log: hi}, max_fires: 1}]", "hookline.yaml").hooks[0]
     one, two = (Event("tool.before", {"host": {"name": "kiro"}, "workspace": each}) for each in ("/a", "/b"))
     assert SessionStore(tmp_path).claim(hook, one, 1.0) is not None
     assert SessionStore(tmp_path).claim(hook, two, 1.0) is not None

@@ -16,9 +16,10 @@ from typing import Any, Final
 
 from hookline.engine.limits import FireCounts, session_id, shift_times
 from hookline.hooks.event import Event
-from hookline.hooks.hook import Hook
+from hookline.hooks.events import ENDING_EVENTS
+from hookline.hooks.hook import Hook, Limit
 from hookline.hooks.host import Clock, SystemClock
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 _STATE_VERSION: Final = 1
 _MAX_AGE: Final = 30 * 86_400.0  # seconds
@@ -77,6 +78,8 @@ class SessionStore:
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
         session = session_id(event)
+        if not session:
+            hook = _without_unattributed_limit(hook)
         with self._locked_state(_session_key(event)) as state:
             counts = _load_counts(session, state, now, self._clock.wall())
             may_fire = counts.claim(hook, event, now) is not None
@@ -90,6 +93,8 @@ class SessionStore:
         return lambda: self._release_claim(hook, event, claimed, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
+        if not session_id(event):
+            hook = _without_unattributed_limit(hook)
         with self._locked_state(_session_key(event)) as state:
             return _load_counts(session_id(event), state, now, self._clock.wall()).allows(hook, event, now)
 
@@ -218,6 +223,16 @@ def _session_key(event: Event) -> str:
     """The session's id; for an agent that sends none, the agent and its workspace."""
     session = session_id(event)
     return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
+
+
+def _without_unattributed_limit(hook: Hook) -> Hook:
+    """Without a session's id, other sessions' fires would use up the limit of a guard: it fires every time.
+
+    A count only adds fires, so it stays, and so does the limit of a hook that keeps an agent from stopping.
+    """
+    if hook.event in ENDING_EVENTS or not (hook.may_stop or hook.on_error.changes):
+        return hook
+    return replace(hook, limit=Limit(is_counted=True, count=hook.limit.count))
 
 
 def _load_counts(session: str, state: SessionState, now: float, wall: float) -> FireCounts:
