@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import tempfile
     from logging import getLogger as lazy_logger
     from re import compile as lazy_pattern
+    from types import ModuleType
+
+    def lazy_module(name: str) -> ModuleType: ...
 
 else:
 
@@ -37,6 +40,7 @@ else:
             self.__dict__ = module.__dict__  # the same namespace, so what somebody patches there holds here
             return getattr(module, attribute)
 
+    lazy_module = _LazyModule
     ast = _LazyModule("ast")
     asyncio = _LazyModule("asyncio")
     dataclasses = _LazyModule("dataclasses")

@@ -97,11 +97,11 @@ class CommandQuery:
     subcommands: tuple[str, ...] = ()  # one of these; each may be several words
     flags: tuple[str, ...] = ()  # all of these, in any spelling
     names: frozenset[str] = field(init=False, compare=False, repr=False)
-    _first_words: frozenset[str] = field(init=False, compare=False, repr=False)  # of the subcommands
+    first_words: frozenset[str] = field(init=False, compare=False, repr=False)  # of the subcommands
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "_first_words", frozenset(word for each in self.subcommands for word in each.split()[:1])
+            self, "first_words", frozenset(word for each in self.subcommands for word in each.split()[:1])
         )
         object.__setattr__(self, "names", frozenset(name for each in self.programs for name in program_names(each)))
 
@@ -111,10 +111,6 @@ class CommandQuery:
             return is_program
         arguments = [mark_globs(word) for word in command.words[1:]]
         return self._arguments_answer(normalize_program(mark_globs(command.words[0])), arguments)
-
-    def may_have_subcommand(self, command: RunCommand) -> bool:
-        """False if no word is one of the subcommands. For a command in which nothing is unknown."""
-        return not self._first_words.isdisjoint(command.words)
 
     def is_likely(self, command: RunCommand) -> bool:
         """Whether all that is asked for is there, but for an unknown program or subcommand. For an answer of None."""

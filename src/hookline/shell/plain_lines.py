@@ -58,7 +58,10 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
 
 
 def _unquote(word: str) -> str:
-    return _QUOTES.sub(r"\1\2", word)
+    first = word[0]
+    if first in "'\"" and first not in word[1:-1]:  # one quoted piece and nothing else
+        return word[1:-1]
+    return word if "'" not in word and '"' not in word else _QUOTES.sub(r"\1\2", word)
 
 
 def _is_ordinary(words: tuple[str, ...]) -> bool:

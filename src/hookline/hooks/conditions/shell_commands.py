@@ -14,11 +14,18 @@ from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_module
 from hookline.shell.grammar import HAS_UNKNOWN
 
-if TYPE_CHECKING:  # the parser takes time to load
+if TYPE_CHECKING:
+    from hookline.shell import command_query, expansion, operands, run_commands
     from hookline.shell.command_query import CommandQuery
     from hookline.shell.run_commands import RunCommand
+else:  # the parser takes time to load, and an import within a function as much as a search
+    command_query = lazy_module("hookline.shell.command_query")
+    expansion = lazy_module("hookline.shell.expansion")
+    operands = lazy_module("hookline.shell.operands")
+    run_commands = lazy_module("hookline.shell.run_commands")
 
 UNKNOWN_PROGRAM: Final = "\0"
 """The name of a program that cannot be known, for the index."""
@@ -58,15 +65,15 @@ def _commands_of(event: Event) -> CommandsRun:
 def _read_commands(event: Event) -> CommandsRun:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
         return _NO_COMMANDS
-    from hookline.shell.command_query import normalize_program
-    from hookline.shell.expansion import mark_globs
-    from hookline.shell.run_commands import read_commands
-
     texts = dict.fromkeys(text for reading in _COMMAND.readings(event) for text in reading)
-    found = tuple(command for text in texts for command in read_commands(text).commands if not command.is_written)
+    found = tuple(
+        command for text in texts for command in run_commands.read_commands(text).commands if not command.is_written
+    )
     commands = found if len(texts) == 1 else tuple(dict.fromkeys(found))
-    firsts = [mark_globs(command.words[0]) for command in commands]
-    names = tuple(UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else normalize_program(first) for first in firsts)
+    firsts = [expansion.mark_globs(command.words[0]) for command in commands]
+    names = tuple(
+        UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else command_query.normalize_program(first) for first in firsts
+    )
     is_known = all(word.isascii() for command in commands for word in command.words)
     return CommandsRun(commands, names, names if len(names) == 1 else tuple(dict.fromkeys(names)), is_known)
 
@@ -121,10 +128,11 @@ class ProgramNames:
 def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
     """Whether one of the programs is one of these or unknown. Most hooks need to know no more about an event."""
     if run.is_known and query.subcommands:
-        return any(
-            name in query.names and query.may_have_subcommand(command)
-            for name, command in zip(run.names, run.commands, strict=True)
-        )
+        names, subcommands = query.names, query.first_words
+        for name, command in zip(run.names, run.commands, strict=True):
+            if name in names and not subcommands.isdisjoint(command.words):
+                return True
+        return False
     return not query.names.isdisjoint(run.programs) or UNKNOWN_PROGRAM in run.programs
 
 
@@ -165,30 +173,32 @@ class RunsCommand:
         return unanimous(str(self), [*answers, *doubts], _COMMANDS, event, doubts=len(doubts), unsure=unsure)
 
     def _has_match(self, run: CommandsRun, event: Event, deadline: float) -> bool:
+        """Whether a command matches. For commands in which nothing is unknown."""
+        query = self.query
+        is_enough = not (query.subcommands or query.flags)  # that it is the program
         for name, command in zip(run.names, run.commands, strict=True):
-            if name in self.query.names and self._answer(command, event, deadline):
+            is_match = name in query.names and (is_enough or query.answer(command))
+            if is_match and self._operands_answer(command, event, deadline):
                 return True
         return False
 
     def _answer(self, command: RunCommand, event: Event, deadline: float) -> bool | None:
         answer = self.query.answer(command)
-        if answer is False or (self.argument is None and not self.outside):
-            return answer
-        from hookline.shell.operands import operand_answer, stays_inside
-
-        if self.outside and stays_inside(command, commands_run(event), self.outside, workspace_of(event)):
-            return False
-        found = True if self.argument is None else operand_answer(self.argument, command, deadline)
+        found = answer is not False and self._operands_answer(command, event, deadline)
         return False if found is False else answer if found else None
+
+    def _operands_answer(self, command: RunCommand, event: Event, deadline: float) -> bool | None:
+        if self.argument is None and not self.outside:
+            return True
+        if self.outside and operands.stays_inside(command, commands_run(event), self.outside, workspace_of(event)):
+            return False
+        return True if self.argument is None else operands.operand_answer(self.argument, command, deadline)
 
     def _holds_unsure(self, command: RunCommand, deadline: float) -> bool:
         if self.unparsed is not Unparsed.LIKELY:
             return self.unparsed is Unparsed.HOLDS
-        if self.argument is not None:
-            from hookline.shell.operands import operand_answer
-
-            if not operand_answer(self.argument, command, deadline):
-                return False
+        if self.argument is not None and not operands.operand_answer(self.argument, command, deadline):
+            return False
         return self.query.is_likely(command)
 
     def needs(self) -> tuple[Need, ...]:
@@ -226,10 +236,8 @@ class PipesCommand:
         run = _commands_of(event)
         if not _may_run(self.targets, run) or (run.is_known and not _may_run(self.sources, run)):
             return False
-        from hookline.shell.command_query import pipes_answer
-
         commands = run.commands
-        answer = pipes_answer(self.sources, self.targets, commands)
+        answer = command_query.pipes_answer(self.sources, self.targets, commands)
         if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
             return False
         if answer:
@@ -240,9 +248,7 @@ class PipesCommand:
         return unanimous(str(self), answers, self, event, doubts=doubts, unsure=unsure)
 
     def _holds_unsure(self, commands: Sequence[RunCommand]) -> bool:
-        from hookline.shell.command_query import is_likely_pipe
-
-        return self.unparsed is Unparsed.HOLDS or is_likely_pipe(self.sources, self.targets, commands)
+        return self.unparsed is Unparsed.HOLDS or command_query.is_likely_pipe(self.sources, self.targets, commands)
 
     def needs(self) -> tuple[Need, ...]:
         return (Need(RUN_PROGRAMS, ProgramNames(self.targets.names)),)
