@@ -14,7 +14,7 @@ from hookline.engine.book import Book
 from hookline.hooks.hook import Hook
 from hookline.standard_agents import collecting, define_agent, define_hook
 
-HEAD = "from hookline.standard_agents import define_agent, define_hook\n"
+HEAD = "from hookline.standard_agents import define_agent, define_hook, define_prompt\n"
 SHOUT = (
     HEAD
     + """

@@ -12,8 +12,14 @@ from typing import Final
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.standard_agents.compiler import PathFormatter, hooks_of
+from hookline.dialects.standard_agents.definition_lint import lint_definitions
 from hookline.dialects.standard_agents.importer import import_files_once
-from hookline.dialects.standard_agents.static_definitions import StaticDefinitions, called_name, constant_argument
+from hookline.dialects.standard_agents.static_definitions import (
+    StaticDefinitions,
+    called_name,
+    constant_argument,
+    parse_source,
+)
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
 from hookline.lazy_dataclasses import dataclass
@@ -130,7 +136,7 @@ class DefinitionsFolder:
                 try:
                     source = _read_bytes(file, left)
                     left -= len(source)
-                    found.add_file(file, ast.parse(source, str(file)))
+                    found.add_file(file, parse_source(source, file))
                 except (SyntaxError, ValueError, RecursionError, MemoryError, OSError):
                     found.knows_all_hooks = found.knows_all_lists = False
         except FolderTooLargeError:
@@ -144,7 +150,7 @@ class DefinitionsFolder:
             try:
                 source = _read_bytes(file, left)
                 left -= len(source)
-                tree = ast.parse(source, str(file))
+                tree = parse_source(source, file)
             except FolderTooLargeError as too_much:
                 yield self._folder_problem("too-large", f"{too_much}.")
                 return
@@ -168,6 +174,9 @@ class DefinitionsFolder:
             elif call in plain and hook not in (None, "after_system_message"):
                 text = f"the hook {id}: execute is not an async function. Write async def."
                 yield self._problem_at(file, call.lineno, "bad-definition", text)
+        modules = {each.stem if each.is_file() else each.name for each in self.directory.iterdir()}
+        for line, text in lint_definitions(tree, modules):
+            yield self._problem_at(file, line, "bad-definition", text)
         for call in _define_hook_calls(*_unconditional_nodes(tree)):
             id = constant_argument(call, "id", 1)
             if isinstance(id, str) and (first := seen.setdefault(id, (file, call.lineno))) != (file, call.lineno):

@@ -28,6 +28,8 @@ class StaticDefinitions:
         self.knows_all_lists = True
 
     def add_file(self, file: Path, tree: ast.AST) -> None:
+        if _passes_on(tree, "define_hook"):
+            self.knows_all_hooks = False
         for call, name in _define_calls(tree):
             place = SourceLocation(str(file), call.lineno)
             try:
@@ -59,6 +61,27 @@ class StaticDefinitions:
             return
         make = PromptDefinition if function == "define_prompt" else AgentDefinition
         self.definitions.add(make(name=name, hooks=ids, place=place))
+
+
+def parse_source(source: bytes, file: Path) -> ast.Module:
+    """The file's syntax tree, with the define functions under their own names: `from … import define_hook as hook`."""
+    tree = ast.parse(source, str(file))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {alias.asname: alias.name for node in imports for alias in node.names if alias.asname}
+    aliases = {alias: name for alias, name in names.items() if name.startswith("define_")}
+    for node in ast.walk(tree) if aliases else ():
+        if isinstance(node, ast.Name) and node.id in aliases:
+            node.id = aliases[node.id]
+        elif isinstance(node, ast.alias) and node.asname in aliases:
+            node.asname = None
+    return tree
+
+
+def _passes_on(tree: ast.AST, name: str) -> bool:
+    """Whether the function is used other than by calling it, so that something else may call it."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    used = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return any(node.id == name and id(node) not in called for node in used)
 
 
 def constant_argument(call: ast.Call, name: str, position: int | None) -> object:
