@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := .cache/agents
 MCP := .cache/mcp
+DOCS := .cache/docs
 export UV_SYSTEM_CERTS = 1
 export UV_NATIVE_TLS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -74,15 +75,24 @@ bench: $(VENV)/.bench  ## compare our speed with that of other libraries
 bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
 
+docs: $(VENV)/.ready $(DOCS)/python/.ready  ## build the documentation as a site, in .cache/docs/site
+	@$(DOCS)/python/bin/python docs/build_site.py $(DOCS)
+
+$(DOCS)/python/.ready: docs/requirements.lock
+	@test -x $(DOCS)/python/bin/python || $(BIN)/python -m venv --without-pip $(DOCS)/python
+	@$(BIN)/uv pip install --quiet --python $(DOCS)/python/bin/python --require-hashes -r docs/requirements.lock
+	@touch $@
+
 pictures: $(VENV)/.ready  ## draw the pictures of the documentation again
 	@for script in docs/draw_*.py; do $(BIN)/python $$script || exit 1; done
 
 # The lock has every extra: the goals install all of them.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-lock: $(VENV)/.ready  ## update requirements.lock and bench/requirements.lock
+lock: $(VENV)/.ready  ## update requirements.lock and those of bench and docs
 	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
+	@$(COMPILE) --group docs -o docs/requirements.lock
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

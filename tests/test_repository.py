@@ -21,7 +21,7 @@ def test_yaml_can_be_parsed(file: Path) -> None:
 def test_ci_runs_goals_that_exist() -> None:
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
-    assert commands == ["make check", "make test", "make test-slow"]
+    assert commands == ["make check", "make docs", "make test", "make test-slow"]
     goals = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
     assert {command.removeprefix("make ") for command in commands} <= set(goals)
 
