@@ -38,25 +38,25 @@ def verb(agent: str | None, as_json: bool) -> int:
     """
     here = machine()
     names = [agent] if agent else [name for name in AGENT_NAMES if is_plugged_in(get_agent(name), here)]
-    diagnoses = [examine_agent(get_agent(name), here, _load_agent_book(get_agent(name))) for name in names]
+    diagnoses = [examine_agent(get_agent(name), here, load_agent_book(get_agent(name))) for name in names]
     others = [
         name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(get_agent(name), here)
     ]
     if as_json:
         out_json({"agents": [each.as_json() for each in diagnoses], "not_plugged_in": others})
     else:
-        _print_diagnoses(diagnoses, others)
+        print_diagnoses(diagnoses, others)
     if not diagnoses:
         err("hookline: no coding agent calls hookline. Run `hookline install`.")
     return 0 if diagnoses and all(each.is_good for each in diagnoses) else 1
 
 
-def _load_agent_book(agent: CodingAgent) -> Book:
+def load_agent_book(agent: CodingAgent) -> Book:
     found = [source for source in sources() if (source.dialect, source.layer) not in agent.native_layers]
     return load_all(found, trust(), importing=False)
 
 
-def _print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
+def print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
     for each in diagnoses:
         out(each.title if each.verified else f"{each.title} (based on its documentation: not verified by running)")
         for finding in each.findings:

@@ -9,12 +9,11 @@ from typing import Final
 import click
 
 from hookline.cli.context import sources, trust
+from hookline.cli.extended_file import complete_pack, new_file_text, pack_references
 from hookline.cli.options import Verb
 from hookline.cli.output import format_json, out
 from hookline.dialects.dialect import get_dialect
 from hookline.errors import HooklineError
-from hookline.formatting import closest_match
-from hookline.project.packs import own_pack_names
 
 FILE_NAME: Final = "hookline.yaml"
 SCHEMA_NAME: Final = "hookline.schema.json"
@@ -45,20 +44,13 @@ hooks:
 """
 
 
-PACK_TEMPLATE: Final = """\
-# yaml-language-server: $schema=hookline.schema.json
-version: 1
-extends: [{packs}]
-"""
-
-
 @click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks, or with packs.")
 @click.option(
     "--pack",
     "packs",
     multiple=True,
     metavar="NAME",
-    shell_complete=lambda context, parameter, typed: [name for name in own_pack_names() if name.startswith(typed)],
+    shell_complete=complete_pack,
     help="Extend this pack instead of writing example hooks; repeat it for several.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
@@ -71,7 +63,7 @@ def verb(packs: tuple[str, ...], force: bool) -> None:
     hookline init --pack recommended
     hookline fire tool.before --tool bash --input '{"command": "git push"}'
     """
-    text = _extending_text(packs) if packs else TEMPLATE
+    text = new_file_text(pack_references(packs)) if packs else TEMPLATE
     path, schema = Path(FILE_NAME), Path(SCHEMA_NAME)
     for each in (path, schema):
         if each.is_symlink():  # a repository could name one of your own files by a link
@@ -91,13 +83,3 @@ def verb(packs: tuple[str, ...], force: bool) -> None:
         return
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')
-
-
-def _extending_text(packs: tuple[str, ...]) -> str:
-    known = own_pack_names()
-    for name in packs:
-        if name.removeprefix("hookline:") not in known:
-            guess = closest_match(name, known)
-            hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(known)}."
-            raise HooklineError(f"there is no pack {name}. {hint}")
-    return PACK_TEMPLATE.format(packs=", ".join(f"hookline:{name.removeprefix('hookline:')}" for name in packs))

@@ -14,6 +14,7 @@ from hookline.cli.options import debug_option
 from hookline.errors import HooklineError
 
 VERBS: Final = {
+    "setup": ("hookline.cli.setup", "Put a pack of guards into the coding agents on this machine."),
     "init": ("hookline.cli.init", "Write a hookline.yaml with two example hooks, or with packs."),
     "check": ("hookline.cli.check", "Report every problem in the config files."),
     "list": ("hookline.cli.list", "List the active hooks in the order in which they run."),
