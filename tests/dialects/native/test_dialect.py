@@ -155,3 +155,12 @@ def test_a_mapping_names_every_missing_key() -> None:
         "pattern is missing.",
         "with is missing.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [("block", "It belongs in then: write deny: reason."), ("approve", "It belongs in then: write allow: true.")],
+)
+def test_an_action_of_another_format_beside_then_gets_what_to_write(key: str, hint: str) -> None:
+    problems = load(f"hooks: [{{id: a, on: tool.before, {key}: x, then: {{deny: x}}}}]").problems
+    assert [problem.hint for problem in problems] == [hint]

@@ -102,6 +102,7 @@ FILE_HINTS: Final = {
 
 def hook_hints(conditions: Iterable[str], actions: Iterable[str]) -> dict[str, str]:
     return {
+        **{name: f"It belongs in then: w{hint.removeprefix('W')}" for name, hint in _ACTION_HINTS.items()},
         **{name: f"Write when: {{input: {{{name}: …}}}}." for name in _input_fields()},
         **{name: f"It belongs in when: when: {{{name}: …}}." for name in conditions},
         **{name: f"It belongs in then: then: {{{name}: …}}." for name in actions},
