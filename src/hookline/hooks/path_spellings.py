@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from stat import S_ISLNK
 from typing import Any, Final
@@ -18,6 +21,9 @@ from hookline.hooks.event import Event
 from hookline.hooks.protocols import Readings
 from hookline.lazy_imports import lazy_pattern
 
+ResolvedPaths = dict[str, str | None]
+"""A path, not normalized, and where its links led."""
+_resolved_paths: Final[ContextVar[ResolvedPaths | None]] = ContextVar("resolved_paths", default=None)
 _PROCESS_LINK: Final = lazy_pattern(r"/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?(cwd|root)(?=/|\Z)")
 
 
@@ -103,8 +109,28 @@ def relative_to(path: str, directory: str) -> str | None:
     return path[len(inside) :] if path.startswith(inside) else None
 
 
+@contextmanager
+def resolve_once() -> Iterator[ResolvedPaths]:
+    """Within it, a path's links are resolved once, so that all hooks judge the same file. Yields what was resolved."""
+    resolved: ResolvedPaths = {}
+    token = _resolved_paths.set(resolved)
+    try:
+        yield resolved
+    finally:
+        _resolved_paths.reset(token)
+
+
 def resolve_links(joined: str, place: str, project: str) -> str | None:
     """The path with its links resolved, as far as it exists. None if the path cannot exist."""
+    resolved = _resolved_paths.get()
+    if resolved is None:
+        return _resolve_links(joined, place, project)
+    if joined not in resolved:
+        resolved[joined] = _resolve_links(joined, place, project)
+    return resolved[joined]
+
+
+def _resolve_links(joined: str, place: str, project: str) -> str | None:
     try:
         if ".." in joined and ".." in joined.split("/"):
             return os.path.realpath(joined)

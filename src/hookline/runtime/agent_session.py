@@ -17,6 +17,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
+from hookline.hooks.path_spellings import ResolvedPaths, normalize_path, resolve_links, resolve_once
 from hookline.lazy_dataclasses import replace
 from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 _SESSION_LAYER: Final = "session"  # hooks of invoked skills, and of the agent's files when the session was stored
 _NOT_BEGUN: Final = "interrupted at its start"  # until hooks have allowed the start
+_MAX_JUDGED_CALLS: Final = 1_000
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks at a session's end
 
 
@@ -71,6 +73,7 @@ class AgentSession:
         self._counted = (row.turns, row.tool_calls)  # as stored
         self._parts: list[StoredHooksFile] = []  # hooks of the session: its agent's files, invoked skills
         self._remembered: Book | None = None  # hooks of the files when those of the agent were stored
+        self._judged_paths: dict[tuple[str, str], ResolvedPaths] = {}  # by thread and call
         self._last_file_hooks: Book | None = None  # hooks of the files at the last event
         self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of the session
         self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
@@ -282,11 +285,27 @@ class AgentSession:
         if not book.hears(event) and not (book.record.enabled and is_recorded(event)):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
-        decision = await self.runtime.recorder.decide(book, whole, self.host_of(thread), self.runtime.explain)
+        with resolve_once() as resolved:
+            if event == "tool.before":
+                self._resolve_input_path(thread, facts["tool"], resolved)
+            decision = await self.runtime.recorder.decide(book, whole, self.host_of(thread), self.runtime.explain)
         metadata = decision.event.facts.get("metadata")
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._report_decision(thread, decision)
         return decision
+
+    def _resolve_input_path(self, thread: StoredThread, tool: dict[str, Any], resolved: ResolvedPaths) -> None:
+        """Before hooks see the call, so that its tool acts on the file that they judged."""
+        input = tool.get("input")
+        path = input.get("path") if isinstance(input, dict) else None
+        if isinstance(path, str) and path:
+            root = os.path.abspath(self.runtime.workspace)
+            for each in (path, os.path.dirname(path)):
+                joined = os.path.join(root, each)
+                resolve_links(joined, normalize_path(joined), root)
+        self._judged_paths[thread.id, str(tool.get("id"))] = resolved
+        while len(self._judged_paths) > _MAX_JUDGED_CALLS:  # calls that were denied
+            del self._judged_paths[next(iter(self._judged_paths))]
 
     def _warn_about_removed_hooks(self, thread: StoredThread, now: Book) -> None:
         """Makes it visible when a hook disappears from the files, also if the agent itself removed it."""
@@ -304,7 +323,7 @@ class AgentSession:
             self._hosts[thread.id] = ThreadHost(self, thread)
         return self._hosts[thread.id]
 
-    def tool_context_of(self, thread: StoredThread) -> ToolContext:
+    def tool_context_of(self, thread: StoredThread, call: str = "") -> ToolContext:
         return ToolContext(
             self.runtime.workspace,
             self.id,
@@ -316,6 +335,7 @@ class AgentSession:
             thread.progress.facts,
             self.runtime.env,
             shell_prefix=self.environment.shell_prefix(),
+            judged_paths=self._judged_paths.pop((thread.id, call), {}),
         )
 
     async def model_of(self, thread: StoredThread) -> Model:

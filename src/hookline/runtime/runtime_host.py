@@ -130,5 +130,5 @@ class InternalToolCall:
             raise UnavailableError(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True
         decided, approval = self._question or (decision, None)
-        context = self._session.tool_context_of(self._thread)
+        context = self._session.tool_context_of(self._thread, self._call.id)
         return (await execute(self._call, decided, tool, context, approval)).result

@@ -116,7 +116,7 @@ class ToolCalls:
     async def _execute(
         self, call: ToolCall, tool: Tool, decision: Decision, approval: ApprovalRow | None
     ) -> CompletedCall:
-        context, hears = self.session.tool_context_of(self.thread), self.session.book.hears
+        context, hears = self.session.tool_context_of(self.thread, call.id), self.session.book.hears
         stores_result = not any(map(hears, RESULT_EVENTS))  # else nothing is stored before these hooks have answered
         done = await execute(call, decision, tool, context, approval, stores_result=stores_result)
         self.session.tool_calls += 1

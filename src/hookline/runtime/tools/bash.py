@@ -11,7 +11,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.runtime.tools.blocking import Deadline, run_blocking
 from hookline.runtime.tools.program_environment import run_without_model_keys
 from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema
-from hookline.runtime.tools.workspace import ToolError, Workspace
+from hookline.runtime.tools.workspace import ToolError
 
 MAX_OUTPUT_LENGTH: Final = 100_000  # characters of output
 _DEFAULT_SECONDS: Final = 120  # seconds
@@ -22,7 +22,7 @@ async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
     directory = input.get("cwd", ".")
 
     def find(_: Deadline) -> str:
-        return str(Workspace(context.workspace).real_path(directory))
+        return str(context.files.real_path(directory))
 
     command = Command(
         context.shell_prefix + input["command"],

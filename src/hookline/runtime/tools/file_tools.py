@@ -17,12 +17,12 @@ from hookline.runtime.tools.tool_definition import (
     object_schema,
     string_schema,
 )
-from hookline.runtime.tools.workspace import ToolError, Workspace, WorkspacePath, printable_name, require_regular_file
+from hookline.runtime.tools.workspace import ToolError, WorkspacePath, printable_name, require_regular_file
 
 
 async def _delete_file(input: dict[str, Any], context: ToolContext) -> str:
     def work(deadline: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"], follow=False) as target:
+        with context.files.resolve(input["path"], follow=False) as target:
             found = target.lstat()
             if found is None or not stat.S_ISLNK(found.st_mode):
                 require_regular_file(found, target.path)
@@ -47,7 +47,7 @@ MAX_LISTED_ENTRIES: Final = 2_000
 
 async def _list_directory(input: dict[str, Any], context: ToolContext) -> str:
     def work(deadline: Deadline) -> str:
-        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
+        with context.files.directory(input.get("path", ".")) as (directory, _):
             listed, complete = list_entries(directory, MAX_LISTED_ENTRIES)
             lines = [format_entry(entry, directory) for entry in listed]
         return "\n".join([*lines, *([] if complete else [f"[only {MAX_LISTED_ENTRIES:,} of its entries are listed]"])])
@@ -87,7 +87,7 @@ async def _read_file(input: dict[str, Any], context: ToolContext) -> str:
     first, limit = int(input.get("offset", 1)), input.get("limit")
 
     def work(deadline: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"]) as target, target.open() as file:
+        with context.files.resolve(input["path"]) as target, target.open() as file:
             return _LineReader(target, file, deadline).read(max(first, 1), None if limit is None else int(limit))
 
     return await run_blocking(work)
@@ -165,7 +165,7 @@ async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
     data = encode_text(input["content"])
 
     def work(deadline: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"], make=True) as target:
+        with context.files.resolve(input["path"], make=True) as target:
             new = replace_content(target, data, deadline)
             return f"{'created' if new else 'replaced'} {target.path} ({len(data):,} bytes)"
 
@@ -194,7 +194,7 @@ async def _edit_file(input: dict[str, Any], context: ToolContext) -> str:
         raise ToolError("old_string and new_string are the same")
 
     def work(deadline: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"]) as target:
+        with context.files.resolve(input["path"]) as target:
             return _replace_text(target, old, new, bool(input.get("replace_all")), deadline)
 
     return await run_blocking(work)

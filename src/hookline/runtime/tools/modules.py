@@ -31,7 +31,7 @@ from hookline.runtime.tools.tool_definition import (
     object_schema,
     string_schema,
 )
-from hookline.runtime.tools.workspace import ToolError, Workspace, open_directory, printable_name
+from hookline.runtime.tools.workspace import ToolError, open_directory, printable_name
 
 FILESYSTEM_TOOLS = (
     read_file.with_name("filesystem.read"),
@@ -56,7 +56,7 @@ _FILTER_OVERRIDES: Final = ("clean=", "smudge=", "process=", "required=false")
 
 async def _workspace_info(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
     def work(deadline: Deadline) -> dict[str, Any]:
-        workspace, walked = Workspace(context.workspace), WalkStats()
+        workspace, walked = context.files, WalkStats()
         with workspace.directory(".") as (directory, _):
             size = sum(1 for _ in walk_files(directory, "", deadline, walked))
         return {"path": str(workspace.root), "files": size, "all_counted": walked.is_complete}
@@ -67,7 +67,7 @@ async def _workspace_info(input: dict[str, Any], context: ToolContext) -> dict[s
 async def _workspace_tree(input: dict[str, Any], context: ToolContext) -> str:
     def work(deadline: Deadline) -> str:
         tree = _TreeBuilder(deadline)
-        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
+        with context.files.directory(input.get("path", ".")) as (directory, _):
             complete = tree.add_directory(directory, int(input.get("depth", _DEFAULT_TREE_DEPTH)))
         return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
 
@@ -139,7 +139,7 @@ def _disable_filters(names: str) -> list[str]:
 
 async def _run_git(context: ToolContext, *arguments: str) -> ProgramResult:
     argv = ("git", "--no-pager", *arguments)
-    root = str(Workspace(context.workspace).root)
+    root = str(context.files.root)
     command = Command(
         argv=argv, cwd=root, env=_GIT_ENVIRONMENT, inherit_env=_GIT_INHERITED_VARIABLES, timeout=_GIT_TIMEOUT
     )

@@ -109,7 +109,7 @@ def glob_matches(glob: Pattern, path: str) -> bool:
 
 
 async def _find_files(input: dict[str, Any], context: ToolContext) -> str:
-    workspace, under = Workspace(context.workspace), input.get("path", ".")
+    workspace, under = context.files, input.get("path", ".")
     wanted = parse_glob(workspace.relative_path(input["pattern"]))
 
     def work(deadline: Deadline) -> str:
@@ -199,7 +199,7 @@ async def _search_files(input: dict[str, Any], context: ToolContext) -> str:
 
     def work(deadline: Deadline) -> str:
         search = _LineSearch(wanted, deadline)
-        with closing(_files_to_search(Workspace(context.workspace), input.get("path", "."), search)) as targets:
+        with closing(_files_to_search(context.files, input.get("path", "."), search)) as targets:
             for target in targets:
                 if search.is_full or deadline.is_over:
                     break

@@ -23,6 +23,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.storage.store import Store
+from hookline.runtime.tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -55,6 +56,12 @@ class ToolContext:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # the user's
     call: str = ""  # id of the current call
     shell_prefix: str = ""  # shell text with which every shell command starts
+    judged_paths: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    """Where paths led when hooks decided about the call."""
+
+    @property
+    def files(self) -> Workspace:
+        return Workspace(self.workspace, self.judged_paths)
 
 
 class Tool(Protocol):

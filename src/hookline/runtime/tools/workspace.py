@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -65,7 +65,11 @@ class WorkspacePath:
 
 
 class Workspace:
-    def __init__(self, root: Path) -> None:
+    """`judged` has where paths led when hooks decided about the call: a path that leads elsewhere now is refused."""
+
+    def __init__(self, root: Path, judged: Mapping[str, str | None] | None = None) -> None:
+        self._given_root = os.path.abspath(root)
+        self._judged = judged or {}
         self.root = Path(os.path.realpath(root))
         self._root_steps = (_split_path(os.path.abspath(root)), _split_path(str(self.root)))
 
@@ -78,6 +82,7 @@ class Workspace:
         try:
             target = self._resolve_steps(self._relative_steps(path), make, follow)
             try:
+                self._require_judged(path, target)
                 yield target
             finally:
                 os.close(target.directory)
@@ -105,6 +110,19 @@ class Workspace:
     def relative_path(self, path: str) -> str:
         """A path or glob; an absolute one becomes relative to the workspace. Raises ToolError if it leads outside."""
         return "/".join(self._relative_steps(path)) if path.startswith("/") else path
+
+    def _require_judged(self, path: str, target: WorkspacePath) -> None:
+        """Raises ToolError if links were changed since the decision."""
+        real = self._judged.get(os.path.join(self._given_root, path))
+        if real is None:
+            return
+        now = os.path.normpath(os.path.join(self.root, target.path))
+        found = target.lstat()
+        if found is not None and stat.S_ISLNK(found.st_mode):  # the link itself is meant: only its directory counts
+            entry = self._judged.get(os.path.join(self._given_root, os.path.dirname(path)))
+            real, now = entry or os.path.dirname(now), os.path.dirname(now)
+        if now != real:
+            raise ToolError(f"{_shorten_path(path)} led to another file when hooks decided about this call")
 
     def _relative_steps(self, path: str) -> list[str]:
         _check_path(path)
