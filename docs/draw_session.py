@@ -1,8 +1,9 @@
-"""Draws the picture of the README: three commands, and what they do to a session of Claude Code.
+"""Draws the picture of the README: two commands, and how calls of Claude Code are answered then.
 
     python docs/draw_session.py [FOLDER]
 
-It runs everything in a directory and a home of its own, which it removes. The calls are payloads as Claude Code sends them.
+It runs everything in a directory and a home of its own, which it removes. Claude Code itself is not run:
+the calls are payloads as it sends them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def main(folder: Path = DOCS) -> None:
         console = Console(record=True, width=_WIDTH, file=nowhere, force_terminal=True, color_system="standard")
         show_command(console, project, "hookline init --pack recommended")
         show_command(console, project, "hookline install claude-code")
-        console.print(Text("\nClaude Code works:", style="italic"))
+        console.print(Text("\nCalls in the protocol of Claude Code, and the answers:", style="italic"))
         for number, command in enumerate(CALLS):
             show_call(console, project, command, number)
         console.print()
