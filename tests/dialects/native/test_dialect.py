@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from hookline.dialects.native.keys import Key
 from hookline.dialects.native.value_tests import TESTS
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.hook import Hook
-from hookline.project import load_text
+from hookline.project import load_file, load_text
 
 NATIVE = get_dialect("native")
 
@@ -164,3 +165,9 @@ def test_a_mapping_names_every_missing_key() -> None:
 def test_an_action_of_another_format_beside_then_gets_what_to_write(key: str, hint: str) -> None:
     problems = load(f"hooks: [{{id: a, on: tool.before, {key}: x, then: {{deny: x}}}}]").problems
     assert [problem.hint for problem in problems] == [hint]
+
+
+def test_a_file_that_only_names_python_folders_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "any.yaml").write_text("standard_agents: agents\n")
+    assert [each.code for each in load_file(tmp_path / "any.yaml").problems] == ["empty-folder"]

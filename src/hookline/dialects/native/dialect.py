@@ -93,7 +93,8 @@ class NativeDialect:
         value = document.value
         if not isinstance(value, dict):
             return False
-        hooks = value.get("hooks", [] if _extends_pack(value.get("extends")) else None)
+        is_native = "standard_agents" in value or _extends_pack(value.get("extends"))
+        hooks = value.get("hooks", [] if is_native else None)
         return isinstance(hooks, list) and not ("runtime" in value or "agents" in value) and _looks_native(hooks)
 
     def load(self, document: Document) -> LoadResult:
