@@ -250,3 +250,20 @@ def test_arguments_and_descriptors_are_read(text: str) -> None:
 def test_texts_that_no_shell_reads_are_not_commands(text: str) -> None:
     assert ("git", "push") not in run(text)
     assert UNREADABLE.commands[0].words not in run(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '$SHELL -c "git push"',
+        '"$SHELL" -lc "git push"',
+        '$BASH <<< "git push"',
+        'echo "git push" | $SHELL',
+        '$0 -c "git push"',
+        'sudo $SHELL -c "git push"',
+        'exec "${SHELL}" -c "git push"',
+        '${SHELL:-/bin/sh} -c "git push"',
+    ],
+)
+def test_the_variable_of_the_shell_is_a_shell(text: str) -> None:
+    assert ("git", "push") in {command.words for command in read_commands(text).commands}

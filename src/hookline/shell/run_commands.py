@@ -43,6 +43,7 @@ _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "read
 _READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
 _INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", "newgrp", "runuser"))
 """Programs that may run what they read."""
+_SOME_SHELL: Final = frozenset((f"{UNKNOWN}sh", f"{UNKNOWN_WORDS}sh"))  # the value of `$SHELL`
 _STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 
@@ -246,6 +247,8 @@ class _Reader:
         operator = place.command.operator
         number = self._add(RunCommand(fields, place.path, source, parent=parent, replaces=replaces, operator=operator))
         words = tuple(mark_globs(each) for each in fields)
+        if not _SOME_SHELL.isdisjoint(words):
+            words = tuple("sh" if each in _SOME_SHELL else each for each in words)
         name = program_name(words[0])
         if name in self.functions:
             self.environment.set_positionals(fields[1:])
