@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := .cache/agents
 MCP := .cache/mcp
+DIST := .cache/dist
 DOCS := .cache/docs
 export UV_SYSTEM_CERTS = 1
 export UV_NATIVE_TLS = 1
@@ -11,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-package dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -50,10 +51,17 @@ define with_packages
 endef
 
 test-agents: $(VENV)/.ready  ## the real coding agents from npm, with a scripted model
-	$(call with_packages,test-agents,tests_agents,$(AGENTS),)
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist;)
 
 test-mcp: $(VENV)/.ready  ## the MCP reference servers from npm, with and without the proxy
 	$(call with_packages,test-mcp,tests_mcp,$(MCP),$(MAKE) -s $(MCP)/python/.ready &&)
+
+test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
+	@$(BIN)/python -m pytest tests_package
+
+dist: $(VENV)/.ready  ## build the sdist and the wheel into .cache/dist
+	@rm -rf $(DIST)
+	@$(BIN)/uv build --quiet --out-dir $(DIST)
 
 $(MCP)/python/.ready: tests_mcp/requirements.lock
 	@test -x $(MCP)/python/bin/python || $(BIN)/python -m venv --without-pip $(MCP)/python

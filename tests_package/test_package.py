@@ -1,0 +1,135 @@
+"""The built sdist and wheel: what is in them, and that they work in new environments, away from the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OFFLINE = ("error sending request", "Failed to fetch", "client error (Connect)", "dns error", "Network connectivity")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    sdist: Path
+    wheel: Path  # built from the sdist
+
+
+def _run_uv(*arguments: str) -> str:
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv") or "uv"
+    done = subprocess.run([uv, *arguments], capture_output=True, text=True, timeout=300, cwd=ROOT)
+    if done.returncode != 0 and any(sign in done.stderr for sign in OFFLINE):
+        pytest.skip("the package index cannot be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
+    directory = tmp_path_factory.mktemp("dist")
+    _run_uv("build", "--quiet", "--out-dir", str(directory))
+    (sdist,), (wheel,) = directory.glob("*.tar.gz"), directory.glob("*.whl")
+    return Distribution(sdist, wheel)
+
+
+def _source_files() -> set[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "src/hookline"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "src/hookline/packs/recommended.yaml" in listed
+    assert "src/hookline/hosts/bridge/client.c" in listed
+    return {name.removeprefix("src/") for name in listed}
+
+
+def test_the_wheel_has_every_source_and_data_file_and_nothing_else(built: Distribution) -> None:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert names == _source_files()
+
+
+def test_the_sdist_has_the_sources_and_no_caches(built: Distribution) -> None:
+    with tarfile.open(built.sdist) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    assert {f"src/{name}" for name in _source_files()} <= names
+    assert {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml"} <= names
+    assert not [name for name in names if name.startswith((".cache", ".venv")) or "__pycache__" in name]
+
+
+def test_a_package_index_accepts_the_metadata_and_renders_the_readme(built: Distribution) -> None:
+    checked = _run_uv("tool", "run", "twine", "check", "--strict", str(built.sdist), str(built.wheel))
+    assert checked.count("PASSED") == 2, checked
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_requirement_has_a_wheel(version: str) -> None:
+    """Without one, an installation needs a compiler."""
+    _run_uv(
+        "pip", "compile", "--quiet", "--python-version", version, "--python-platform", "linux",
+        "--only-binary", ":all:", "pyproject.toml",
+    )  # fmt: skip
+
+
+def _find_python(version: str) -> str | None:
+    """On the PATH, or below the directory of pyenv, whose programs on the PATH run only the version that is selected."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found = [shutil.which(f"python{version}"), *map(str, sorted(pyenv.glob(f"{version}.*/bin/python{version}")))]
+    return next((each for each in found if each and _runs(each)), None)
+
+
+def _runs(python: str) -> bool:
+    return subprocess.run([python, "-c", ""], capture_output=True, timeout=60).returncode == 0
+
+
+@pytest.fixture(scope="session", params=[*VERSIONS, "sdist"])
+def environment(request: pytest.FixtureRequest, built: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with only the package: its wheel for each Python on this machine, and the sdist."""
+    is_sdist = request.param == "sdist"
+    python = sys.executable if is_sdist else _find_python(request.param)
+    if python is None:
+        pytest.skip(f"Python {request.param} is not on this machine")
+    venv = tmp_path_factory.mktemp("venv") / "venv"
+    _run_uv("venv", "--quiet", "--python", python, str(venv))
+    _run_uv("pip", "install", "--quiet", "--python", str(venv), str(built.sdist if is_sdist else built.wheel))
+    return venv
+
+
+def test_the_installed_package_works(environment: Path, tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    (home / ".claude").mkdir(parents=True)
+    project.mkdir()
+
+    def call(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(environment / "bin" / command[0]), *command[1:]],
+            cwd=project,
+            env={"HOME": str(home), "PATH": f"{environment / 'bin'}:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def fire(command: str) -> int:
+        return call(
+            "hookline", "fire", "tool.before", "--tool", "bash", "--input", f'{{"command": "{command}"}}'
+        ).returncode
+
+    where = call("python", "-c", "import hookline; print(hookline.__file__)").stdout.strip()
+    assert Path(where).is_relative_to(environment)
+    version = call("hookline", "--version").stdout
+    assert version.startswith("hookline 0.")
+    assert call("python", "-m", "hookline", "--version").stdout == version
+    assert call("hookline", "init", "--pack", "recommended").returncode == 0
+    assert call("hookline", "check").returncode == 0
+    assert (fire("rm -fr src"), fire("ls")) == (2, 0)
+    assert call("python", "-m", "hookline", "list").stdout.count("no-recursive-delete") == 1
+    planned = call("hookline", "setup", "--json")
+    assert (planned.returncode, '"claude-code"' in planned.stdout) == (3, True), planned.stderr
