@@ -31,13 +31,13 @@ def assert_same_answer(random_set: RandomSet) -> None:
     assert found.result is expected, f"{random_set.config}{random_set.text}\n{found}\n{event}"
 
 
-@pytest.mark.parametrize("seed", [*range(40), 106, 147, 239, 288, 435])
+@pytest.mark.parametrize("seed", [*range(12), 106, 147, 239, 288, 435])
 def test_the_answer_is_that_of_brute_force(seed):
     assert_same_answer(RandomSet(seed))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(40, 1000, 40))
+@pytest.mark.parametrize("start", range(0, 1000, 40))
 def test_the_answer_is_that_of_brute_force_for_a_thousand_sets(start):
     for seed in range(start, start + 40):
         assert_same_answer(RandomSet(seed))
