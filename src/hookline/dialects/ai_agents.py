@@ -113,7 +113,7 @@ class AiAgentsDialect:
         return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
-        return settings_schema("ai_agents settings: the hooks", EVENTS, _group_schema())
+        return settings_schema("ai_agents", EVENTS, _group_schema())
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         return _write_hooks(hooks)
@@ -231,7 +231,7 @@ def _group_schema() -> dict[str, Any]:
         "required": ["type", "command"],
         "properties": optional_keys(
             {
-                "type": {"const": "command"},
+                "type": {"const": "command", "description": "Always command."},
                 "command": {"type": "string", "minLength": 1, "description": "Bash command."},
                 "timeout": {
                     "type": "number",

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from hookline.hooks.events import EVENTS
 
 Schema = dict[str, Any]
 
 
 def nullable(schema: Schema) -> Schema:
-    """Null counts as absent."""
-    return {"anyOf": [schema, {"type": "null"}]}
+    """Null counts as absent. The description stays outside, where editors look for it."""
+    outside = {word: schema[word] for word in ("description",) if word in schema}
+    inside = {word: value for word, value in schema.items() if word not in outside}
+    return {**outside, "anyOf": [inside, {"type": "null"}]}
+
+
+def add_descriptions(properties: Schema, descriptions: Mapping[str, str]) -> Schema:
+    """The properties with their descriptions; one that has a description keeps it."""
+    return {
+        key: {"description": descriptions[key], **schema} if key in descriptions else schema
+        for key, schema in properties.items()
+    }
+
+
+def event_properties(events: Mapping[str, str], entries: Schema) -> Schema:
+    """A key for each event: a dialect's name for it → our own name for it."""
+    return {name: {"description": EVENTS[event].when, **nullable(entries)} for name, event in events.items()}
 
 
 def optional_keys(properties: Schema, required: Collection[str] = ()) -> Schema:

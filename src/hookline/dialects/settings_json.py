@@ -15,7 +15,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, translate_tool_name
 from hookline.dialects.dialect import LoadResult
-from hookline.dialects.json_schema import nullable
+from hookline.dialects.json_schema import event_properties, nullable
 from hookline.formatting import closest_match, file_label
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import Not
@@ -179,18 +179,19 @@ def literal_shell_template(command: str) -> ShellTemplate:
     return ShellTemplate(command, (), (command,))
 
 
-def settings_schema(title: str, events: Iterable[str], entry: Schema) -> Schema:
+def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema) -> Schema:
     entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
     hooks: Schema = {
         "type": "object",
         "additionalProperties": False,
-        "properties": dict.fromkeys(events, nullable(entries)),
+        "properties": event_properties(events, entries),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": title,
+        "$id": f"urn:hookline:{dialect}",
+        "title": f"{dialect} settings: the hooks",
         "type": "object",
-        "properties": {"hooks": nullable({"$ref": "#/$defs/hooks"})},
+        "properties": {"hooks": {"description": "the hooks, by event", **nullable({"$ref": "#/$defs/hooks"})}},
         "$defs": {"hooks": hooks, "entry": entry},
     }
 
@@ -203,7 +204,7 @@ def group_schema(matcher: str, hook: Schema) -> Schema:
         "required": ["hooks"],
         "properties": {
             "matcher": {"type": ["string", "null"], "description": matcher},
-            "hooks": {"type": "array", "items": hook},
+            "hooks": {"type": "array", "items": hook, "description": "the hooks of this group"},
         },
     }
 

@@ -13,7 +13,7 @@ from hookline.dialects.claude_code.names import (
     SHELLS,
     UNSUPPORTED_EVENTS,
 )
-from hookline.dialects.json_schema import nullable, optional_keys
+from hookline.dialects.json_schema import add_descriptions, nullable, optional_keys
 from hookline.dialects.settings_json import (
     MIN_TIMEOUT_SECONDS,
     Schema,
@@ -57,6 +57,27 @@ _PROPERTIES: Final[Schema] = {
     "model": _TEXT,
     "continueOnBlock": _FLAG,
 }
+_DESCRIPTIONS: Final = {
+    "type": "What the hook is: a command, a request, a tool of an MCP server, a prompt or an agent.",
+    "statusMessage": "What the terminal shows while the hook runs.",
+    "once": "Runs once in a session.",
+    "rewakeMessage": "Ignored by hookline.",
+    "rewakeSummary": "Ignored by hookline.",
+    "cloud": "Ignored by hookline.",
+    "args": "The program's arguments; no shell is used.",
+    "shell": "The shell that runs the command.",
+    "async": "Runs in the background; its output decides nothing.",
+    "asyncRewake": "Runs in the background; hookline does not wake the agent.",
+    "url": "Receives the event as a POST request.",
+    "headers": "Headers of the request.",
+    "allowedEnvVars": "The variables that headers may name; others are empty.",
+    "server": "The MCP server.",
+    "tool": "The server's tool.",
+    "input": "The tool's input.",
+    "prompt": "What the model is asked about the event.",
+    "model": "Ignored by hookline.",
+    "continueOnBlock": "Ignored by hookline.",
+}
 _REQUIRED_KEYS: Final = {
     "command": ["command"],
     "http": ["url"],
@@ -69,10 +90,11 @@ _REQUIRED_KEYS: Final = {
 def build_schema() -> Schema:
     handlers: Schema = {"anyOf": [_handler_schema(type_) for type_ in HANDLER_KEYS]}
     group = group_schema("Names as Edit|Write, a regular expression, or *.", handlers)
-    schema = settings_schema("Claude Code settings: the hooks", EVENTS, group)
+    schema = settings_schema("claude_code", EVENTS, group)
     unsupported: Schema = {"type": "array", "items": {"type": "object"}}
-    schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, nullable(unsupported))
-    schema["properties"]["disableAllHooks"] = nullable(_FLAG)
+    ignored = {"description": "hookline does not fire this event.", **nullable(unsupported)}
+    schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, ignored)
+    schema["properties"]["disableAllHooks"] = {"description": "Disables every hook.", **nullable(_FLAG)}
     return schema
 
 
@@ -83,5 +105,5 @@ def _handler_schema(type_: str) -> Schema:
         "type": "object",
         "additionalProperties": False,
         "required": required,
-        "properties": optional_keys(properties, required),
+        "properties": add_descriptions(optional_keys(properties, required), _DESCRIPTIONS),
     }

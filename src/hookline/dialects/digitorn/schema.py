@@ -33,6 +33,7 @@ def build_schema() -> Schema:
     agent: Schema = {"properties": {"id": True, "hooks": hooks}, "dependentSchemas": {"hooks": _WITH_ID}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:hookline:digitorn",
         "title": "digitorn hooks",
         "type": ["object", "null"],
         "properties": {

@@ -7,13 +7,28 @@ from typing import Any
 from hookline.dialects.flo.dialect import BARE_KEYS
 from hookline.dialects.flo.names import EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
 from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
-from hookline.dialects.json_schema import has_value, nullable, optional_keys
+from hookline.dialects.json_schema import add_descriptions, event_properties, has_value, optional_keys
 
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _ANY_TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
+_DESCRIPTIONS = {
+    "matcher": "A regular expression for the tool's name; without it, every tool.",
+    "inputMatchers": "Fields of the tool's input, each with a regular expression; all must match.",
+    "priority": "Higher runs first.",
+    "type": "What the entry is: an action or a command.",
+    "action": "What the rule does.",
+    "reason": "Why, for the agent.",
+    "script": "JavaScript that decides.",
+    "command": "A shell command that decides.",
+    "timeout": "Milliseconds.",
+    "continueOnError": "What a failure counts as: true lets the call proceed.",
+    "id": "The rule's name in the log.",
+    "enabled": "false: the rule does not run.",
+    "hooks": "Several actions and commands with the same matchers.",
+}
 
 
 def build_schema() -> Schema:
@@ -22,10 +37,11 @@ def build_schema() -> Schema:
     is_rule = {"anyOf": [{"required": [key]} for key in BARE_KEYS]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:hookline:flo",
         "title": "flo hooks",
         "type": "object",
         "if": by_event,
-        "then": {"properties": {"hooks": {"$ref": "#/$defs/hooks"}}},
+        "then": {"properties": {"hooks": {"description": "the rules, by event", "$ref": "#/$defs/hooks"}}},
         "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": has_value("hooks")}},
         "$defs": {"hooks": _hooks_schema(), "rule": _rule_schema(), "entry": _entry_schema()},
     }
@@ -33,7 +49,7 @@ def build_schema() -> Schema:
 
 def _hooks_schema() -> Schema:
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
-    return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(EVENTS, nullable(rules))}
+    return {"type": "object", "additionalProperties": False, "properties": event_properties(EVENTS, rules)}
 
 
 def _action_properties() -> Schema:
@@ -63,7 +79,7 @@ def _rule_schema() -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": optional_keys(properties),
+        "properties": add_descriptions(optional_keys(properties), _DESCRIPTIONS),
         "oneOf": [listed, one],
     }
 
@@ -78,7 +94,7 @@ def _entry_schema() -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": optional_keys(properties),
+        "properties": add_descriptions(optional_keys(properties), _DESCRIPTIONS),
         "oneOf": _action_forms(),
         "allOf": typed,
     }

@@ -92,7 +92,7 @@ class MicroaiDialect:
         return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
-        return settings_schema("microai settings: the hooks", EVENTS, _entry_schema())
+        return settings_schema("microai", EVENTS, _entry_schema())
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         from hookline.dialects.microai.writer import write_hooks
@@ -252,7 +252,11 @@ def _entry_schema() -> dict[str, Any]:
                     "maximum": MAX_TIMEOUT_MILLISECONDS,
                     "description": "Milliseconds; 5000.",
                 },
-                "continueOnFailure": {"type": "boolean", "default": True},
+                "continueOnFailure": {
+                    "type": "boolean",
+                    "default": True,
+                    "description": "false: before a tool, a failure blocks it.",
+                },
                 "condition": {
                     "type": "string",
                     "minLength": 1,

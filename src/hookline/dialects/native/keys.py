@@ -180,9 +180,10 @@ def key_schema(key: Key) -> Schema:
 
 
 def described_schema(key: Key, schema: Schema | None = None) -> Schema:
-    """With the help as its description. An editor cannot follow the links of the documentation."""
+    """With the help and the default as its description. An editor cannot follow the links of the documentation."""
     schema = key.schema if schema is None else schema
-    return {"description": _LINK.sub(r"\1", key.help), **schema} if key.help else schema
+    description = _LINK.sub(r"\1", f"{key.help}; default: {key.default}" if key.default else key.help)
+    return {"description": description, **schema} if description else schema
 
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:

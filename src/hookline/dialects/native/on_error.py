@@ -24,9 +24,13 @@ ON_ERROR: Final = {
     "tell": Outcome(notes=(Note(""),)),
     "tell_user": Outcome(notes=(Note("", Audience.USER),)),
 }
+_REASON_HELP: Final = "the reason; `{failure}` in it is what happened"
 _WITH_REASON: Final = {"deny": ON_ERROR["closed"], "ask": ON_ERROR["ask"]}
 ON_ERROR_SCHEMA: Final[Schema] = {
-    "anyOf": [enum_schema(ON_ERROR), *(object_schema({word: TEXT}, (word,)) for word in _WITH_REASON)]
+    "anyOf": [
+        enum_schema(ON_ERROR),
+        *(object_schema({word: {"description": _REASON_HELP, **TEXT}}, (word,)) for word in _WITH_REASON),
+    ]
 }
 _RESULT_PATH: Final[FactPath] = ("tool", "result")
 _ERROR_PATH: Final[FactPath] = ("tool", "error")

@@ -52,7 +52,7 @@ _COMMAND: Final[Schema] = {
     "anyOf": [
         TEXT,
         {"type": "array", "items": ANY_TEXT, "minItems": 1},
-        object_schema({"literal": TEXT}, ("literal",)),
+        object_schema({"literal": {"description": "a shell command without placeholders", **TEXT}}, ("literal",)),
     ]
 }
 

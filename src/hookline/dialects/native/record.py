@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
-from hookline.dialects.native.keys import Key, enum_schema, key_table
+from hookline.dialects.native.keys import Key, described_schema, enum_schema, key_table
 from hookline.hooks.record_settings import RecordedFacts, RecordSettings, Telemetry
 from hookline.lazy_imports import lazy_pattern
 
@@ -16,8 +16,12 @@ _TELEMETRY_KEYS: Final = ("endpoint", "headers")
 _TELEMETRY_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
-        "endpoint": {"type": "string", "pattern": "^https?://"},
-        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "endpoint": {"description": "the collector's address", "type": "string", "pattern": "^https?://"},
+        "headers": {
+            "description": "HTTP headers of each request",
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+        },
     },
     "additionalProperties": False,
 }
@@ -48,7 +52,7 @@ RECORD_SCHEMA: Final[dict[str, Any]] = {
         {"const": "off"},
         {
             "type": "object",
-            "properties": {name: key.schema for name, key in RECORD_KEYS.items()},
+            "properties": {name: described_schema(key) for name, key in RECORD_KEYS.items()},
             "additionalProperties": False,
         },
     ]

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import yaml
+
 from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
 from hookline.dialects.native.app_schema import app_definitions
 from hookline.dialects.native.conditions import CONDITIONS
@@ -52,7 +54,14 @@ def _build_whole_schema() -> Schema:
 
 def _tests_schema(keys: Mapping[str, Key]) -> Schema:
     """A test has no default, so it cannot be null by accident."""
-    return object_schema({key.name: described_schema(key) for key in keys.values()})
+    return object_schema({key.name: _with_example(key, described_schema(key)) for key in keys.values()})
+
+
+def _with_example(key: Key, schema: Schema) -> Schema:
+    """The example of the documentation, as the key's value."""
+    text = key.example if key.example.startswith("{") else f"{{{key.example}}}"
+    written = yaml.safe_load(text)
+    return {**schema, "examples": [written[key.name]]} if key.name in written else schema
 
 
 def _test_schema() -> Schema:
@@ -73,7 +82,8 @@ def _then_schema(more: Mapping[str, Key]) -> Schema:
 
 def _action_schema(action: ActionKey, more: Mapping[str, Key]) -> Schema:
     schema = mapping_schema({**action.options, **more})
-    return {**schema, "properties": {action.name: action.schema, **schema["properties"]}, "required": [action.name]}
+    named = _with_example(action, described_schema(action))
+    return {**schema, "properties": {action.name: named, **schema["properties"]}, "required": [action.name]}
 
 
 def _share_repeated_parts(schema: Schema) -> Schema:

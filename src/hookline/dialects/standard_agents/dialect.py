@@ -60,6 +60,7 @@ class StandardAgentsDialect:
     def schema(self) -> dict[str, Any]:
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": "urn:hookline:standard_agents",
             "title": "the folder of Python files that standard_agents: names",
             "type": "string",
             "minLength": 1,
