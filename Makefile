@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := .cache/agents
 MCP := .cache/mcp
+EDITORS := .cache/editors
 DIST := .cache/dist
 DOCS := .cache/docs
 export UV_SYSTEM_CERTS = 1
@@ -12,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-package dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-editors test-package dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -55,6 +56,9 @@ test-agents: $(VENV)/.ready  ## the real coding agents from npm, with a scripted
 
 test-mcp: $(VENV)/.ready  ## the MCP reference servers from npm, with and without the proxy
 	$(call with_packages,test-mcp,tests_mcp,$(MCP),$(MAKE) -s $(MCP)/python/.ready &&)
+
+test-editors: $(VENV)/.ready  ## what an editor shows: yaml-language-server from npm
+	$(call with_packages,test-editors,tests_editors,$(EDITORS),)
 
 test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
 	@$(BIN)/python -m pytest tests_package
