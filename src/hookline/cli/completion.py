@@ -13,7 +13,8 @@ from hookline.cli.output import out_as_is
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def verb(context: click.Context, shell: str) -> None:
-    """Print the script that completes verbs, options, events and dialects in your shell.
+    """Print the script that completes verbs, options, events, dialects, agents, packs, hooks and files in your
+    shell.
 
     \b
     hookline completion bash >> ~/.bashrc

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from hookline.cli.options import EventName, Verb, json_option
+from hookline.cli.options import EventName, Verb, complete_hook, json_option
 from hookline.cli.output import Colour, out, out_as_is, out_json_line, out_labelled, page_output, terminal_width
 from hookline.cli.record_options import (
     VERDICT_COLOURS,
@@ -39,7 +39,13 @@ _VERDICTS: Final = ("allow", "ask", "deny", "silent")
 @click.option("--event", type=EventName(), default=None, help="Only decisions about this event.")
 @click.option("--tool", default="", metavar="NAME", help="Only calls of this tool.")
 @click.option("--verdict", type=click.Choice(_VERDICTS), default=None, help="Only decisions with this verdict.")
-@click.option("--hook", default="", metavar="ID", help="Only decisions in which this hook took part.")
+@click.option(
+    "--hook",
+    default="",
+    metavar="ID",
+    shell_complete=complete_hook,
+    help="Only decisions in which this hook took part.",
+)
 @click.option("--text", default="", metavar="WORD", help="Only records with this text in them.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=None, metavar="N", help="The last N; 50 unless --since is given."

@@ -87,6 +87,23 @@ class DialectName(NameParameter):
         return value
 
 
+def complete_hook(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """The ids of the hooks that apply here. Nothing of the project is imported or run."""
+    import logging
+
+    from hookline.cli.context import load_book
+    from hookline.errors import HooklineError
+
+    logging.disable()  # a warning would end up in the middle of the command line
+    try:
+        ids = dict.fromkeys(hook.id for hook in load_book((), None, importing=False).hooks)
+    except HooklineError:
+        return []
+    finally:
+        logging.disable(logging.NOTSET)
+    return [id for id in ids if id.startswith(typed) and id.isprintable() and " " not in id]
+
+
 dialect_option = click.option(
     "--dialect", type=DialectName(), metavar="NAME", help="Read the files as this dialect instead of detecting it."
 )
