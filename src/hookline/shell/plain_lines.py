@@ -21,10 +21,10 @@ SPECIAL_WORDS: Final = frozenset(
 )
 """Keywords, and programs that run or change something because of their arguments."""
 _SPECIAL_WITH_OPTIONS: Final = SPECIAL_WORDS | {"printf", "getopts", "at", "batch", "newgrp"}
-_WORD: Final = r"""(?:[\w./:@%+=,^~-]++|'[ -&(-~]*+'|"[ !#%-\[\]-_a-~]*+")++"""
+_WORD: Final = r"""(?:[\w./:@%+=,^~-]++|'[ -&(-~]*+'|"[ !#%-\[\]-_a-~]*+")+"""
 _COMMAND: Final = lazy_pattern(
-    rf"([\w./:@%+-]++(?: ++(?!2?>){_WORD})*+)( ++2?> ?/dev/null(?=[ ;|&]|\Z))?+( ++2>&1(?=[ ;|&]|\Z))?+ *+(&&|\|\||[;|]|\Z) *+"
-)
+    rf"([\w./:@%+-]++(?: ++(?!2?>){_WORD})*)( ++2?> ?/dev/null(?=[ ;|&]|\Z))?( ++2>&1(?=[ ;|&]|\Z))? *+(&&|\|\||[;|]|\Z) *+"
+)  # no group is possessive: before 3.11.4, Python goes on behind what a possessive group matched only in part
 _WORDS: Final = lazy_pattern(_WORD)
 _QUOTES: Final = lazy_pattern(r"""'([^']*)'|"([^"]*)\"""")
 

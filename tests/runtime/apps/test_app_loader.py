@@ -174,7 +174,7 @@ def test_a_projects_folders_and_prompts_stay_inside_of_it(project: Any, tmp_path
         ("agent: {prompt: x}\n", "native"),
         ("agents: [{id: a}]\n", "native"),
         ("agents: [{id: a, brain: {model: x}}]\n", "digitorn"),
-        ("standard_agents: x\n", "native"),
+        ("standard_agents: x\n", None),  # its content says it
         ("nothing: of ours\n", None),
     ],
 )

@@ -191,7 +191,7 @@ def app_source(file: Path) -> Source:
     agents = document.value.get("agents")
     if isinstance(agents, list) and any(isinstance(each, dict) and "brain" in each for each in agents):
         return named_source(file, "digitorn")
-    return named_source(file, "native" if document.value.keys() & {*APP_KEYS, "standard_agents"} else None)
+    return named_source(file, "native" if document.value.keys() & APP_KEYS.keys() else None)
 
 
 def app_problems(group: Sequence[ParsedFile]) -> tuple[Problem, ...]:
