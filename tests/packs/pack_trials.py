@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 
@@ -72,7 +74,8 @@ def decide(book: Book, call: Any, name: str = "tool.before") -> Decision:
     facts = {"tool": {"name": "bash", "input": {"command": call}}} if isinstance(call, str) else _facts(call)
     session = {"id": str(next(_SESSIONS))}  # each call is the first of its session
     common = {"cwd": WORKSPACE, "workspace": WORKSPACE, "session": session}
-    return book.decide_now(Event(facts.pop("event", name), {**common, **facts}))
+    with patch.dict(os.environ, HOME="/home/me"):  # the real one may be in /tmp, where `workspace` lets an agent write
+        return book.decide_now(Event(facts.pop("event", name), {**common, **facts}))
 
 
 def _facts(call: dict[str, Any]) -> dict[str, Any]:
