@@ -98,11 +98,11 @@ $(DOCS)/python/.ready: docs/requirements.lock
 pictures: $(VENV)/.ready  ## draw the pictures of the documentation again
 	@for script in docs/draw_*.py; do $(BIN)/python $$script || exit 1; done
 
-# The lock has every extra: the goals install all of them.
+# The lock has the extra `all`: the goals install it. Each framework's extra is installed alone, by its own tests.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 lock: $(VENV)/.ready  ## update requirements.lock and those of bench and docs
-	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
+	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
 	@$(COMPILE) --group docs -o docs/requirements.lock
 
