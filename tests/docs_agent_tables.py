@@ -7,8 +7,15 @@ from functools import partial
 
 from hookline.hooks.events import EVENTS
 from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.agent import Proof
 from hookline.hosts.agents.agent_event import ABILITY_EFFECTS, AgentEvent
 
+PROOFS = {
+    Proof.RUN: "running it in the tests",
+    Proof.CAPTURES: "captures of a run",
+    Proof.SOURCE: "its source",
+    Proof.DOCUMENTATION: "its documentation",
+}
 _HEADS = {
     "deny": "deny",
     "ask": "ask",
@@ -36,9 +43,9 @@ def _overview(table: Callable[..., str]) -> str:
     for name in AGENT_NAMES:
         agent = get_agent(name)
         before = next(each for each in agent.events if each.event == "tool.before")
-        seen = "yes" if agent.verified else "no, from its documentation"
-        rows.append(_row((f"[{agent.title}]({name}.md)", f"`{name}`", seen), before))
-    return table(("agent", "name", "seen to work", *_HEADS.values()), rows)
+        known = (PROOFS[agent.proof], ", ".join(agent.versions) or "–")
+        rows.append(_row((f"[{agent.title}]({name}.md)", f"`{name}`", *known), before))
+    return table(("agent", "name", "proved by", "version", *_HEADS.values()), rows)
 
 
 def _events(table: Callable[..., str], name: str) -> str:

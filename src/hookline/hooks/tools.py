@@ -60,7 +60,7 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     },
     ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
     ToolKind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
-    ToolKind.GREP: {"pattern": ("regex", "query"), "path": ("dir_path", "directory", "file_path")},
+    ToolKind.GREP: {"pattern": ("regex", "query", "queries"), "path": ("dir_path", "directory", "file_path")},
     ToolKind.FETCH: {"url": ("uri", "link")},
     ToolKind.SEARCH: {"query": ("q", "search_term")},
     ToolKind.AGENT: {
@@ -299,10 +299,10 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.WRITE: ("write_to_file",),
                 ToolKind.EDIT: ("replace_in_file", "apply_patch", "editor"),
                 ToolKind.LIST: ("list_files",),
-                ToolKind.GREP: ("search_files",),
-                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.GREP: ("search_files", "search_codebase"),
+                ToolKind.FETCH: ("web_fetch", "fetch_web_content"),
                 ToolKind.SEARCH: ("web_search",),
-                ToolKind.AGENT: ("new_task", "use_subagents"),
+                ToolKind.AGENT: ("new_task", "use_subagents", "spawn_agent"),
             },
             others=(
                 "attempt_completion",
@@ -316,6 +316,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 "new_rule",
                 "report_bug",
                 "focus_chain",
+                "ask_question",
             ),
         ),
         _make_vocabulary(

@@ -57,7 +57,7 @@ FILES = [
 TOOLS = [
     ("claude-code", "PreToolUse-mcp"),
     ("gemini-cli", "BeforeTool-mcp"),
-    ("cursor", "beforeMCPExecution"),
+    ("cursor", "beforeMCPExecution-documented"),
     ("cline", "PreToolUse-mcp"),
     ("windsurf", "pre_mcp_tool_use"),
     ("kiro", "preToolUse-mcp"),

@@ -42,9 +42,14 @@ def test_changed_arguments_are_complete() -> None:
     assert output == {"args": {"command": "pwd", "description": "mock"}}
 
 
-def test_a_denied_permission_shows_the_reason_to_the_user() -> None:
-    output = _reply_json("permission.ask", Decision(_event("permission.ask"), Verdict.DENY, "no"))
-    assert output == {"status": "deny", "message": "no"}
+def test_a_permission_that_is_asked_cannot_be_answered() -> None:
+    """opencode only tells plugins about it, and what it asks about is a call like any other."""
+    event = _event("permission.asked")
+    output = _reply_json("permission.asked", Decision(event, Verdict.DENY, "no"))
+    assert output.keys() == {"message"}
+    assert "no" in output["message"]
+    assert (event.facts["tool"]["kind"], event.facts["tool"]["id"]) == ("shell", "call_mock_1")
+    assert event.facts["tool"]["input"]["command"].startswith("echo hello")
 
 
 def test_the_text_parts_are_the_prompt() -> None:

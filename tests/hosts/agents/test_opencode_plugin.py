@@ -94,9 +94,12 @@ def test_a_prompt_is_changed_in_its_first_text(machine: Machine) -> None:
     assert [part.get("text") for part in result["parts"]] == ["new", None, "\n\nand more"]
 
 
-def test_a_permission_and_a_result(machine: Machine) -> None:
-    write_launcher(machine, {"status": "deny", "result": "clean"})
-    assert run_plugin(machine, 'await run("permission.ask", {}, {status: "ask"})')["result"] == {"status": "deny"}
+def test_a_permission_that_is_asked_is_told_with_its_properties(machine: Machine) -> None:
+    write_launcher(machine, {"message": "seen"})
+    event = '{event: {type: "permission.asked", properties: {permission: "bash", metadata: {command: "ls"}}}}'
+    assert run_plugin(machine, f'await run("event", {event}, {{}})')["messages"] == ["seen"]
+    payload = json.loads((machine.home / "payload").read_text())
+    assert (payload["event"], payload["input"]["metadata"]) == ("permission.asked", {"command": "ls"})
 
 
 @pytest.mark.parametrize("exit_code", [1, 2])

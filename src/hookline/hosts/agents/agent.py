@@ -9,6 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +21,8 @@ from hookline.hosts.agents.agent_event import AgentEvent
 from hookline.hosts.agents.entries import DesiredFile, HookCommand
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, merge_for, replace_surrogates
-from hookline.hosts.agents.payload import Facts
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.hosts.agents.payload import Facts, decode_object, join_parts
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.sources import SourceLayer
 
 DialectLayer = tuple[str, SourceLayer]
@@ -31,6 +32,18 @@ SAMPLE_COMMAND: Final = "echo hookline doctor"
 SAMPLE_ID: Final = "hookline-doctor"
 HEADLESS_PROMPT: Final = "Do what the script says."
 FAKE_API_KEY: Final = "none"
+
+
+class Proof(StrEnum):
+    """How it is known that the agent sends such payloads and obeys such replies."""
+
+    RUN = "run"
+    """The agent itself runs with a scripted model in `make test-agents`."""
+    CAPTURES = "captures"
+    """The agent ran and its payloads and what it obeyed were written down; the tests do not run it."""
+    SOURCE = "source"
+    """Its source code or the code that it ships says so."""
+    DOCUMENTATION = "documentation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,8 @@ class HeadlessRun:
 class CodingAgent(ABC):
     name: str  # as in `hookline install NAME` and in the fact `host.name`: claude-code, codex, gemini-cli …
     title: str
-    verified: bool  # by running the agent itself; otherwise written from its documentation
+    proof: Proof
+    versions: tuple[str, ...]  # for which `proof` holds, oldest first; empty if its documentation names none
     events: tuple[AgentEvent, ...]  # those to install; no two fire for the same thing
     timeout: timedelta  # after this the agent kills its hook and continues
     programs: tuple[str, ...]  # its names on the PATH
@@ -83,6 +97,11 @@ class CodingAgent(ABC):
     @property
     def vocabulary_name(self) -> str:
         return self.name.replace("-", "_")
+
+    @property
+    def verified(self) -> bool:
+        """Whether the agent itself was seen to obey."""
+        return self.proof in (Proof.RUN, Proof.CAPTURES)
 
     def find_event(self, name: str) -> AgentEvent | None:
         """The event with that name, or with that alias."""
@@ -122,6 +141,8 @@ class CodingAgent(ABC):
         if known is None or not parsed.events or not EVENTS[known.event].accepts:
             return self.empty_reply()
         answer = merge_for(known.ability, parsed.events, decisions)
+        if answer.is_changed and answer.event == "tool.before":
+            answer = replace(answer, new=join_parts(self.called_input(parsed.payload), answer.new))
         reply = self.render(parsed, answer)
         if known.ability.user or not answer.message or reply.exit_code:  # an agent reads the stderr of a denying hook
             return reply
@@ -134,6 +155,10 @@ class CodingAgent(ABC):
     @abstractmethod
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         """The answer in the agent's own protocol. It never exceeds the event's ability."""
+
+    def called_input(self, payload: Mapping[str, Any]) -> Any:
+        """The input of the tool call in the payload, before it is split into parts."""
+        return decode_object(payload.get("tool_input"))
 
     def empty_reply(self) -> Reply:
         """The reply that leaves everything to the agent."""
@@ -152,6 +177,10 @@ class CodingAgent(ABC):
     @abstractmethod
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         """The files that make the agent call hookline. They need not exist yet."""
+
+    def find_fault(self, settings: Mapping[str, Any]) -> str:
+        """Why the agent does not run the hooks in a file with these settings, although it is valid; "" if it does."""
+        return ""
 
     @abstractmethod
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:

@@ -11,7 +11,15 @@ from typing import Any
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import is_withheld
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.agent import FAKE_API_KEY, HEADLESS_PROMPT, CodingAgent, HeadlessRun, ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Proof,
+    Reply,
+)
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, grouped_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -74,7 +82,8 @@ def _match_result_shape(answer: MergedDecision) -> MergedDecision:
 AGENT = ClaudeCode(
     name="claude-code",
     title="Claude Code",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("2.1.325",),
     events=(
         agent_event("SessionStart", "session.start", "context user"),
         agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user", timedelta(seconds=30)),

@@ -1,4 +1,8 @@
-"""Cline, from its source: one executable file for each event, and a reply that may cancel the task."""
+"""Cline: one executable file for each event, and a reply that may cancel the task. Exit codes mean nothing to it.
+
+The command line program and the VS Code extension share the files. The extension sends a tool's parameters as texts and
+no `tool_call`, waits for the answer to TaskStart and UserPromptSubmit, and does not apply a changed input.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,19 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
-from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8
+from hookline.hosts.agents.merged_decision import MergedDecision, json_line, limit_to, truncate_utf8
 from hookline.hosts.agents.payload import (
     Facts,
     decode_object,
+    decode_values,
     first_mapping,
     first_text,
     known_facts,
+    mapping_list,
     mcp_tool_name,
     result_facts,
     tool_facts,
@@ -46,26 +52,36 @@ class Cline(CodingAgent):
                 return [{**base, "stop": {"reason": "end_turn"}}]
         return [base]
 
+    def called_input(self, payload: Mapping[str, Any]) -> Any:
+        return first_mapping(payload, "tool_call").get("input")
+
     def _tool_facts(self, details: Mapping[str, Any], call: Mapping[str, Any]) -> list[Facts]:
-        name, input = first_text(details, "toolName", "tool"), decode_object(details.get("parameters", {}))
+        name = first_text(details, "toolName", "tool")
+        input = decode_values(decode_object(details.get("parameters", {})))
         if isinstance(call.get("input"), dict):
             name, input = first_text(call, "name") or name, call["input"]
         if name == "use_mcp_tool" and first_text(input, "server_name") and first_text(input, "tool_name"):
             name = mcp_tool_name(first_text(input, "server_name"), first_text(input, "tool_name"))
             input = decode_object(input.get("arguments", {}))
-        creates = name == "editor" and "old_text" not in input and "insert_line" not in input
-        return tool_facts(self.vocabulary_name, name, "", input, ToolKind.WRITE if creates else None)
+        creates = name == "editor" and isinstance(input, dict) and not {"old_text", "insert_line"} & input.keys()
+        return tool_facts(
+            self.vocabulary_name, name, first_text(call, "id"), input, ToolKind.WRITE if creates else None
+        )
 
     def empty_reply(self) -> Reply:
         return Reply('{"cancel":false}')
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        if answer.is_changed and "tool_call" not in parsed.payload:
+            answer = limit_to(answer, _EXTENSION_ABILITY)
         cancel = answer.is_denied or answer.halt
         output: dict[str, Any] = {"cancel": cancel}
         if answer.context:
             output["contextModification"] = truncate_utf8(answer.context, MAX_CONTEXT)
         if cancel:
             output["errorMessage"] = answer.reason
+        elif answer.is_changed:
+            output["overrideInput"] = answer.new
         return Reply(json_line(output))
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
@@ -76,51 +92,69 @@ class Cline(CodingAgent):
         )
 
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
-        call = {"toolName": "execute_command", "parameters": {"command": SAMPLE_COMMAND}}
+        commands = [SAMPLE_COMMAND]
         return "PreToolUse", {
-            "hookName": "PreToolUse",
+            "hookName": "tool_call",
             "taskId": SAMPLE_ID,
             "workspaceRoots": [directory],
-            "preToolUse": call,
+            "tool_call": {"id": SAMPLE_ID, "name": "run_commands", "input": {"commands": commands}},
+            "preToolUse": {"toolName": "run_commands", "parameters": {"commands": json.dumps(commands)}},
         }
 
 
 def _tool_result_facts(details: Mapping[str, Any]) -> Facts:
-    error = first_text(details, "result", "error")
-    return result_facts(details.get("success") is not False, details.get("result"), error)
+    result = details.get("result")
+    outputs = mapping_list({"result": _decode_list(result)}, "result")
+    ok = details.get("success") is not False and all(each.get("success") is not False for each in outputs)
+    return result_facts(ok, result, first_text(details, "result", "error"))
+
+
+def _decode_list(result: Any) -> Any:
+    return decode_values({"result": result})["result"]
 
 
 def _hook_script(command: HookCommand, event: AgentEvent) -> str:
-    guard = f"[ -x {command.program} ] || {_exit_without_launcher(command, event)}\nexport HOOKLINE_ENTRY=project\n"
-    return f"#!/bin/sh\n{guard if command.is_shared else ''}exec {command.bare_command(event)}\n"
+    """Cline obeys a reply, not an exit code: a launcher that is missing or fails must be a reply too."""
+    entry = "export HOOKLINE_ENTRY=project\n" if command.is_shared else ""
+    missing = f"[ -x {command.program} ] || {_exit_without_launcher(command, event)}\n" if command.is_shared else ""
+    if not command.fails_closed(event):
+        return f"#!/bin/sh\n{missing}{entry}exec {command.bare_command(event)}\n"
+    return f"#!/bin/sh\n{missing}{entry}{command.bare_command(event)} || echo '{_cancel(_FAILED)}'\n"
 
 
 def _exit_without_launcher(command: HookCommand, event: AgentEvent) -> str:
-    """Cline obeys a reply, not an exit code."""
     if not command.fails_closed(event):
         return "exit 0"
-    return f"{{ echo '{json.dumps({'cancel': True, 'errorMessage': command.missing_message})}'; exit 0; }}"
+    return f"{{ echo '{_cancel(command.missing_message)}'; exit 0; }}"
 
 
+def _cancel(reason: str) -> str:
+    return json.dumps({"cancel": True, "errorMessage": reason})
+
+
+_FAILED: Final = "hookline could not be run. Try: hookline doctor cline"
 _DENY_CANCELS: Final = "yes, and it cancels the task"
-_NO_CHANGE: Final = "deny, with the suggested input: not every version of Cline applies a change"
+_EXTENSION_ONLY: Final = "in the VS Code extension only, and it cancels the task"
+_CHANGE: Final = "in the command line program; else deny, with the suggested input"
+_EXTENSION_ABILITY: Final = Ability(deny=True, context=True, halt=True)
 
 AGENT = Cline(
     name="cline",
     title="Cline",
-    verified=False,
+    proof=Proof.CAPTURES,
+    versions=("3.0.65",),
     events=(
-        agent_event("TaskStart", "session.start", "context halt"),
-        agent_event("TaskResume", "session.start", "context halt"),
-        agent_event("UserPromptSubmit", "prompt.submit", "deny context halt", deny=_DENY_CANCELS),
-        agent_event("PreToolUse", "tool.before", "deny context halt", deny=_DENY_CANCELS, change=_NO_CHANGE),
+        agent_event("TaskStart", "session.start", "halt", halt="in the VS Code extension only"),
+        agent_event("TaskResume", "session.start"),
+        agent_event("UserPromptSubmit", "prompt.submit", "deny halt", deny=_EXTENSION_ONLY, halt=_EXTENSION_ONLY),
+        agent_event("PreToolUse", "tool.before", "deny change context halt", deny=_DENY_CANCELS, change=_CHANGE),
         agent_event("PostToolUse", "tool.after", "context halt"),
-        agent_event("PreCompact", "history.compact", "deny context halt", deny=_DENY_CANCELS),
+        agent_event("PreCompact", "history.compact"),
         agent_event("TaskComplete", "stop"),
         agent_event("SessionShutdown", "session.end"),
     ),
     timeout=timedelta(seconds=30),
     programs=("cline",),
     homes=(".cline", "Documents/Cline"),
-    advice="Cline runs hooks only if they are enabled in its settings.",
+    advice="In VS Code, Cline runs hooks only if they are enabled in its settings.",
 )

@@ -25,6 +25,7 @@ from hookline.hosts.agents.agent import (
     CodingAgent,
     HeadlessRun,
     ParsedPayload,
+    Proof,
     Reply,
 )
 from hookline.hosts.agents.agent_event import agent_event
@@ -109,7 +110,8 @@ _NO_ASK = "deny: Codex runs the tool when a hook asks"
 AGENT = Codex(
     name="codex",
     title="Codex CLI",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("0.166.0",),
     events=(
         agent_event("SessionStart", "session.start", "context halt user"),
         agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user"),

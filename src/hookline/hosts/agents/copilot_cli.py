@@ -25,13 +25,21 @@ from hookline.hosts.agents.agent import (
     CodingAgent,
     HeadlessRun,
     ParsedPayload,
+    Proof,
     Reply,
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, truncate_utf8, value_text
-from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts, shell_result_facts
+from hookline.hosts.agents.payload import (
+    Facts,
+    decode_object,
+    first_mapping,
+    first_text,
+    result_facts,
+    shell_result_facts,
+)
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.sources import SourceLayer
 
@@ -66,6 +74,9 @@ class CopilotCli(CodingAgent):
         return claude_protocol.payload_facts(
             self.vocabulary_name, event, renamed, _tool_failure_facts if name in _FAILURE_EVENTS else _tool_result_facts
         )
+
+    def called_input(self, payload: Mapping[str, Any]) -> Any:
+        return decode_object(payload.get("toolArgs", payload.get("tool_input")))
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         answer = replace(answer, context=truncate_utf8(answer.context, MAX_CONTEXT))
@@ -163,7 +174,8 @@ def _prompt_output(payload: Mapping[str, Any], answer: MergedDecision) -> dict[s
 AGENT = CopilotCli(
     name="copilot-cli",
     title="GitHub Copilot CLI",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("1.0.102",),
     events=(
         agent_event("sessionStart", "session.start", "context"),
         agent_event(

@@ -1,4 +1,4 @@
-"""Cursor, from its documentation.
+"""Cursor, from the hook runtime that its SDK contains: a session needs an account.
 
 Its `before…` and `after…` events of single tools describe the same calls as `preToolUse` and `postToolUse`. hookline
 reads them all, but installs only the general ones.
@@ -10,16 +10,24 @@ import math
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
-from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
+from hookline.hosts.agents.merged_decision import (
+    MergedDecision,
+    join_texts,
+    json_line,
+    limit_to,
+    truncate_utf8,
+    value_text,
+)
 from hookline.hosts.agents.payload import (
     Facts,
+    all_strings,
     decode_object,
     first_text,
     known_facts,
@@ -85,6 +93,8 @@ class Cursor(CodingAgent):
         return Reply("{}")
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        if answer.is_changed and not _applies_change(parsed.payload, answer):
+            answer = limit_to(answer, _WITHOUT_CHANGE)
         output: dict[str, Any] = {}
         match answer.event:
             case "tool.before" | "subagent.start" if answer.is_denied:
@@ -98,8 +108,10 @@ class Cursor(CodingAgent):
                 output = {"followup_message": answer.reason}
             case "history.compact" if answer.message:
                 output = {"user_message": answer.message}
+        if answer.is_changed:
+            output["updated_input"] = answer.new
         if answer.context:
-            output["additional_context"] = answer.context
+            output["additional_context"] = truncate_utf8(answer.context, MAX_CONTEXT)
         return Reply(json_line(output) or "{}")
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
@@ -108,8 +120,13 @@ class Cursor(CodingAgent):
 
     def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
         seconds = math.ceil(self.event_timeout(event.name).total_seconds())
-        closed = {"failClosed": True} if event.event == "tool.before" else {}
+        closed = {"failClosed": True} if command.fails_closed(event) else {}
         return {"command": command.shell_command(event), "timeout": seconds, **closed}
+
+    def find_fault(self, settings: Mapping[str, Any]) -> str:
+        """Cursor removes comments without looking at quotes, and ignores a file that is no JSON then."""
+        found = next((text for text in all_strings(settings) if "//" in text), None)
+        return f"Cursor ignores this file: it takes the // in {found!r} for a comment" if found is not None else ""
 
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
         return "preToolUse", {
@@ -143,26 +160,40 @@ def _tool_result_facts(name: str, event: str, payload: Mapping[str, Any]) -> Fac
     return result_facts(True, next((payload[each] for each in names if each in payload), None))
 
 
+def _applies_change(payload: Mapping[str, Any], answer: MergedDecision) -> bool:
+    """Cursor merges the change into the input of an MCP tool, and takes three fields of a shell command."""
+    if not isinstance(answer.old, dict) or not isinstance(answer.new, dict) or answer.old.keys() - answer.new.keys():
+        return False
+    name = first_text(payload, "tool_name")
+    changed = {key for key, value in answer.new.items() if answer.old.get(key) != value}
+    return name.startswith("MCP:") or (name == "Shell" and changed <= _SHELL_FIELDS)
+
+
+MAX_CONTEXT: Final = 10_000  # characters of added context; Cursor drops a longer text
+_SHELL_FIELDS: Final = {"command", "cwd", "timeout"}
+_WITHOUT_CHANGE: Final = Ability(deny=True, allow=True, context=True)
 _NO_ASK = "deny: Cursor ignores ask before a tool"
-_NO_CHANGE = "deny, with the suggested input: it is not known whether Cursor applies a change"
+_CHANGE = "for shell commands and MCP tools; else deny, with the suggested input"
+_PROMPT = "yes; the local agent of its SDK ignores it"
 
 AGENT = Cursor(
     name="cursor",
     title="Cursor",
-    verified=False,
+    proof=Proof.SOURCE,
+    versions=("1.0.32",),  # of @cursor/sdk, which contains the local agent
     events=(
         agent_event("sessionStart", "session.start", "context"),
-        agent_event("beforeSubmitPrompt", "prompt.submit", "deny"),
-        agent_event("preToolUse", "tool.before", "deny allow", ask=_NO_ASK, change=_NO_CHANGE),
+        agent_event("beforeSubmitPrompt", "prompt.submit", "deny context", deny=_PROMPT),
+        agent_event("preToolUse", "tool.before", "deny allow change context", ask=_NO_ASK, change=_CHANGE),
         agent_event("postToolUse", "tool.after", "context"),
-        agent_event("postToolUseFailure", "tool.after"),
+        agent_event("postToolUseFailure", "tool.after", "context"),
         agent_event("preCompact", "history.compact", "user"),
         agent_event("subagentStart", "subagent.start", "deny allow"),
         agent_event("subagentStop", "subagent.end", "deny"),
         agent_event("stop", "stop", "deny"),
         agent_event("sessionEnd", "session.end"),
     ),
-    timeout=timedelta(seconds=30),  # not documented
+    timeout=timedelta(minutes=1),
     programs=("cursor", "cursor-agent"),
     homes=(".cursor",),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),

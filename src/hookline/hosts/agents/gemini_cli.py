@@ -24,6 +24,7 @@ from hookline.hosts.agents.agent import (
     CodingAgent,
     HeadlessRun,
     ParsedPayload,
+    Proof,
     Reply,
     write_if_absent,
 )
@@ -171,7 +172,8 @@ _NO_ASK = "deny: without a person to answer, Gemini waits forever"
 AGENT = GeminiCli(
     name="gemini-cli",
     title="Gemini CLI",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("0.61.0",),
     events=(
         agent_event("SessionStart", "session.start", "context user"),
         agent_event("BeforeAgent", "prompt.submit", "deny context halt user"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Proof, Reply
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -87,7 +87,8 @@ def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
 AGENT = Kiro(
     name="kiro",
     title="Kiro CLI",
-    verified=False,
+    proof=Proof.DOCUMENTATION,
+    versions=(),
     events=(
         agent_event("agentSpawn", "session.start", "context"),
         agent_event("userPromptSubmit", "prompt.submit", "context"),

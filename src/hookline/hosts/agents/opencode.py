@@ -4,7 +4,7 @@ The plugin sends one JSON object, and gets one:
 
 ```
 {"event": "tool.execute.before", "directory": …, "input": …, "output": …}
-→ {"deny": reason, "args": {…}, "prompt": …, "result": …, "status": …, "context": …, "message": …}
+→ {"deny": reason, "args": {…}, "prompt": …, "result": …, "context": …, "message": …}
 ```
 
 `input` and `output` are the two arguments of opencode's hook; for a bus event, `input` is its properties. The reply
@@ -14,7 +14,6 @@ contains only the keys that apply, and `{}` changes nothing:
 - `args`: the complete new `output.args`.
 - `prompt`: the complete new prompt. It goes into the first text part; the other text parts become empty.
 - `result`: the complete new `output.output`.
-- `status`: `"allow"` or `"deny"`, for `output.status` of `permission.ask`.
 - `context`: text for the agent. Before and after a tool, it is appended to the call's result; in `chat.message`, to the
   last text part; in `experimental.session.compacting`, it is pushed to `output.context`.
 - `message`: text for the user.
@@ -28,7 +27,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents.agent import (
     FAKE_API_KEY,
     HEADLESS_PROMPT,
@@ -37,12 +35,13 @@ from hookline.hosts.agents.agent import (
     CodingAgent,
     HeadlessRun,
     ParsedPayload,
+    Proof,
     Reply,
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
+from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
     first_mapping,
@@ -52,7 +51,7 @@ from hookline.hosts.agents.payload import (
     shell_result_facts,
     tool_facts,
 )
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import dataclass
 
 _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
 _CHANGE_KEYS: Final = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}
@@ -76,35 +75,26 @@ class Opencode(CodingAgent):
         if event == "stop":
             return [{**base, "stop": {"reason": "end_turn"}}]
         if event in ("tool.before", "tool.after", "approval.request"):
-            return [
-                {**base, **_approval_facts(event, hook_input), "tool": tool}
-                for tool in self._tool_facts(event, hook_input, output)
-            ]
+            return [{**base, "tool": tool} for tool in self._tool_facts(event, hook_input, output)]
         return [base]
 
     def _tool_facts(self, event: str, hook_input: Mapping[str, Any], output: Mapping[str, Any]) -> list[Facts]:
         if event == "approval.request":
-            name = first_text(hook_input, "tool", "permission", "type")
-            input = first_mapping(hook_input, "metadata")
-        else:
-            name = first_text(hook_input, "tool")
-            input = (hook_input if event == "tool.after" else output).get("args", {})
+            name, id = first_text(hook_input, "permission"), first_text(first_mapping(hook_input, "tool"), "callID")
+            return tool_facts(self.vocabulary_name, name, id, first_mapping(hook_input, "metadata"))
+        name, id = first_text(hook_input, "tool"), first_text(hook_input, "callID")
+        input = (hook_input if event == "tool.after" else output).get("args", {})
         result = _tool_result_facts(output) if event == "tool.after" else {}
-        return [
-            {**tool, **result}
-            for tool in tool_facts(self.vocabulary_name, name, first_text(hook_input, "callID"), input)
-        ]
+        return [{**tool, **result} for tool in tool_facts(self.vocabulary_name, name, id, input)]
+
+    def called_input(self, payload: Mapping[str, Any]) -> Any:
+        return first_mapping(payload, "output").get("args")
 
     def empty_reply(self) -> Reply:
         return Reply("{}")
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        output: dict[str, Any] = {}
-        if answer.event == "approval.request":
-            output = {} if answer.verdict is Verdict.SILENT else {"status": answer.verdict.word}
-            answer = replace(answer, message=join_texts((answer.reason if answer.is_denied else "", answer.message)))
-        elif answer.is_denied:
-            output["deny"] = answer.reason
+        output: dict[str, Any] = {"deny": answer.reason} if answer.is_denied else {}
         if answer.is_changed:
             value = answer.new if answer.event == "tool.before" else value_text(answer.new)
             output[_CHANGE_KEYS[answer.event]] = value
@@ -170,19 +160,16 @@ def _tool_result_facts(output: Mapping[str, Any]) -> Facts:
     return shell_result_facts(code if type(code) is int else 0, output.get("output"))
 
 
-def _approval_facts(event: str, hook_input: Mapping[str, Any]) -> Facts:
-    return {"approval": known_facts(message=first_text(hook_input, "title"))} if event == "approval.request" else {}
-
-
 AGENT = Opencode(
     name="opencode",
     title="opencode",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("1.18.33",),
     events=(
         agent_event("session.created", "session.start", "user"),
         agent_event("chat.message", "prompt.submit", "deny change context user"),
         agent_event("tool.execute.before", "tool.before", "deny change context user"),
-        agent_event("permission.ask", "approval.request", "deny allow user"),
+        agent_event("permission.asked", "approval.request", "user"),
         agent_event("tool.execute.after", "tool.after", "change context user"),
         agent_event("experimental.session.compacting", "history.compact", "deny context user"),
         agent_event("session.idle", "stop", "user"),

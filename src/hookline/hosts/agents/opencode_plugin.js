@@ -97,10 +97,6 @@ export const Hookline = async ({ client, directory, worktree }) => {
       if (answer.result !== undefined) output.output = answer.result
       for (const context of [before, answer.context]) if (context) output.output = `${output.output}\n\n${context}`
     },
-    "permission.ask": async (input, output) => {
-      const answer = await ask("permission.ask", input, output)
-      if (answer.status) output.status = answer.status
-    },
     "experimental.session.compacting": async (input, output) => {
       const answer = await ask("experimental.session.compacting", input, output)
       if (answer.deny) throw new Error(answer.deny)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
@@ -34,6 +34,7 @@ _PATCH_TOOLS: Final = {"apply_patch", "ApplyPatch", "applyPatch", "patch"}
 _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
+_PART_LISTS: Final = ("edits", "operations", "files", "requests")
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
 
@@ -155,6 +156,19 @@ def mapping_list(values: Any, name: str) -> list[dict[str, Any]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
+def all_strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield key
+            yield from all_strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from all_strings(each)
+
+
 def decode_object(value: Any) -> Any:
     """Decodes an object that the agent sent as JSON text. Any other value is returned unchanged."""
     if not isinstance(value, str):
@@ -164,6 +178,23 @@ def decode_object(value: Any) -> Any:
     except (ValueError, RecursionError):
         return value
     return found if isinstance(found, dict) else value
+
+
+def decode_values(values: Any) -> Any:
+    """Decodes the values of an object that the agent sent as JSON texts of objects or lists."""
+    if not isinstance(values, dict):
+        return values
+    return {key: _decode_container(value) for key, value in values.items()}
+
+
+def _decode_container(value: Any) -> Any:
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, (dict, list)) else value
 
 
 def known_facts(**facts: Any) -> Facts:
@@ -211,13 +242,27 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
     if isinstance(commands, list) and commands and all(isinstance(each, str) for each in commands):
         around = {key: value for key, value in input.items() if key != "commands"}
         return [(kind, {**around, "command": each}) for each in commands]
-    for listed in ("edits", "operations", "files"):
+    for listed in _PART_LISTS:
         parts = mapping_list(input, listed)
         if parts and len(parts) == len(input[listed]):
             around = {key: value for key, value in input.items() if key != listed}
             whole = [(kind, input)] if any(key in around for part in parts for key in part) else []
             return [*whole, *((kind, {**around, **part}) for part in parts)]
     return [(kind, input)]
+
+
+def join_parts(input: Any, new: Any) -> Any:
+    """The whole input of a call with one part, given what hooks made of that part. None if there is no such input."""
+    if not isinstance(input, dict) or not isinstance(new, dict):
+        return new
+    if isinstance(input.get("commands"), list) and "command" not in input and "command" in new:
+        return {**{key: value for key, value in new.items() if key != "command"}, "commands": [new["command"]]}
+    for listed in _PART_LISTS:
+        parts = mapping_list(input, listed)
+        if parts and listed not in new:
+            part = {key: value for key, value in new.items() if key in parts[0] or key not in input}
+            return {**{key: value for key, value in new.items() if key not in part}, listed: [part]}
+    return new
 
 
 def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:

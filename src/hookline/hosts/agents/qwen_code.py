@@ -19,6 +19,7 @@ from hookline.hosts.agents.agent import (
     CodingAgent,
     HeadlessRun,
     ParsedPayload,
+    Proof,
     Reply,
     write_if_absent,
 )
@@ -73,7 +74,8 @@ class QwenCode(CodingAgent):
 AGENT = QwenCode(
     name="qwen-code",
     title="Qwen Code",
-    verified=True,
+    proof=Proof.RUN,
+    versions=("0.24.4",),
     events=(
         agent_event("SessionStart", "session.start", "context user"),
         agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user"),

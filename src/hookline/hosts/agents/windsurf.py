@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -80,7 +80,8 @@ def _write_input(info: dict[str, Any]) -> dict[str, Any]:
 AGENT = Windsurf(
     name="windsurf",
     title="Windsurf",
-    verified=False,
+    proof=Proof.DOCUMENTATION,
+    versions=(),
     events=(
         agent_event("pre_user_prompt", "prompt.submit", "deny"),
         agent_event("pre_read_code", "tool.before", "deny"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.hook import Hook
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.agents.agent import CodingAgent, Proof
 from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.hosts.agents.entries import EntriesFile
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -22,23 +23,30 @@ from hookline.hosts.doctor.finding import Diagnosis, Finding, good_finding, prob
 from hookline.hosts.doctor.probe import ProbeResult, probe_launcher, prove_with_agent
 from hookline.hosts.install import launcher
 from hookline.hosts.install.installed_agents import find_program, is_agent_present
-from hookline.hosts.install.plan import desired_files, has_current_entries, installed_entries
+from hookline.hosts.install.plan import desired_files, find_fault, has_current_entries, installed_entries
 from hookline.hosts.install.text_files import read_file_text
 
 _VERSION_TIMEOUT: Final = 20.0  # seconds
 _MAX_TEXT: Final = 200
 _MAX_TOOLS: Final = 5
+_VERSION: Final = re.compile(r"\d{1,9}(?:\.\d{1,9}){1,3}")
+_BASIS: Final = {
+    Proof.RUN: "hookline is tested with {versions}",
+    Proof.CAPTURES: "hookline was seen to work with {versions}",
+    Proof.SOURCE: "hookline follows the code of {versions}",
+    Proof.DOCUMENTATION: "hookline follows the documentation of {versions}",
+}
 _AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call failed"
 
 
 def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` contains the project's active hooks, without those that the agent runs itself."""
     if not is_plugged_in(agent, machine):
-        findings = (_check_program(agent, machine), *_check_entries(agent, machine), *_check_tools(agent, machine))
+        findings = (*_check_program(agent, machine), *_check_entries(agent, machine), *_check_tools(agent, machine))
         return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book))
     result = probe_launcher(agent, machine)
     findings = (
-        _check_program(agent, machine),
+        *_check_program(agent, machine),
         *_check_entries(agent, machine),
         _check_launcher(machine),
         *_check_tools(agent, machine),
@@ -59,16 +67,39 @@ def is_plugged_in(agent: CodingAgent, machine: Machine) -> bool:
         return True
 
 
-def _check_program(agent: CodingAgent, machine: Machine) -> Finding:
+def _check_program(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
     found = find_program(agent, machine)
     if found is None:
         if is_agent_present(agent, machine):
-            return unknown_finding("agent", "its files are here, but its program is not on the PATH")
-        return problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
+            yield unknown_finding("agent", "its files are here, but its program is not on the PATH")
+        else:
+            yield problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
+        return
     version = _program_version(found, machine)
     if version is None:
-        return problem_finding("agent", f"{found} --version fails", f"run {found} --version to see what is wrong")
-    return good_finding("agent", f"{version} ({found})")
+        yield problem_finding("agent", f"{found} --version fails", f"run {found} --version to see what is wrong")
+        return
+    yield good_finding("agent", f"{version} ({found})")
+    if agent.versions:
+        yield check_version(agent, version)
+
+
+def check_version(agent: CodingAgent, printed: str) -> Finding:
+    """Compares what the program printed with the versions that hookline is tested with."""
+    known = _BASIS[agent.proof].format(versions=", ".join(agent.versions))
+    found = _VERSION.search(printed)
+    if found is None:
+        return unknown_finding("version", f"{printed!r} names no version; {known}")
+    if found[0] in agent.versions:
+        return good_finding("version", f"{known}, and this is {found[0]}")
+    what = "newer" if _version_numbers(found[0]) > max(map(_version_numbers, agent.versions)) else "another"
+    return unknown_finding(
+        "version", f"{found[0]} is {what}: {known}. It may name its tools and events otherwise, or obey another reply"
+    )
+
+
+def _version_numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def _program_version(found: Path, machine: Machine) -> str | None:
@@ -147,7 +178,10 @@ def _check_scope(
         dict.fromkeys(machine.display_path(path if len(places) == 1 else path.parent) for _, path, _ in places)
     )
     missing, again = sorted(wanted - installed), f"hookline install {agent.name} --{scope}"
-    if missing:
+    faults = [find_fault(agent, machine, path, read_file_text(path)) for _, path, _ in places]
+    if any(faults):
+        yield problem_finding("entry", "; ".join(filter(None, faults)), "change that text; no hook in it runs now")
+    elif missing:
         yield problem_finding("entry", f"{shown} lacks {', '.join(missing)}", again)
     elif not has_current_entries(agent, machine, scope):
         yield problem_finding("entry", f"{shown} is not what this version of hookline writes", again)

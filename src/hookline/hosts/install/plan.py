@@ -79,9 +79,26 @@ def plan_install(
     """Raises HooklineError, or ConfigError with every problem, if one of the files cannot be edited."""
     own = [each for policy in MissingPolicy for each in desired_files(agent, machine, scope, policy)]
     return tuple(
-        _plan_install_file(each, _own_files(own, each.path), agent.name, machine, scope)
+        _refuse_fault(agent, machine, _plan_install_file(each, _own_files(own, each.path), agent.name, machine, scope))
         for each in desired_files(agent, machine, scope, missing)
     )
+
+
+def _refuse_fault(agent: CodingAgent, machine: Machine, change: FileChange) -> FileChange:
+    """Refuses a file in which the agent would not run hookline: an entry there is a false promise."""
+    fault = find_fault(agent, machine, change.path, change.after)
+    if fault:
+        raise HooklineError(fault)
+    return change
+
+
+def find_fault(agent: CodingAgent, machine: Machine, path: Path, text: str | None) -> str:
+    """Why the agent does not run the hooks in a JSON file with this text. "" if it does, or the file is no JSON."""
+    if text is None or path.suffix != ".json":
+        return ""
+    file = machine.display_path(path)
+    fault = agent.find_fault(parse_object(text, file).value)
+    return f"{file}: {fault}" if fault else ""
 
 
 def _plan_install_file(
