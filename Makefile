@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 AGENTS := .cache/agents
 MCP := .cache/mcp
 EDITORS := .cache/editors
+PROTOCOLS := .cache/protocols
 DIST := .cache/dist
 DOCS := .cache/docs
 export UV_SYSTEM_CERTS = 1
@@ -13,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-editors test-package dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-editors test-protocols test-package dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -59,6 +60,9 @@ test-mcp: $(VENV)/.ready  ## the MCP reference servers from npm, with and withou
 
 test-editors: $(VENV)/.ready  ## what an editor shows: yaml-language-server from npm
 	$(call with_packages,test-editors,tests_editors,$(EDITORS),)
+
+test-protocols: $(VENV)/.ready  ## the open protocols, with their own test kits and an agent in TypeScript
+	$(call with_packages,test-protocols,tests_protocols,$(PROTOCOLS),)
 
 test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
 	@$(BIN)/python -m pytest tests_package

@@ -27,6 +27,7 @@ VERBS: Final = {
     "uninstall": ("hookline.cli.uninstall", "Remove the hooks from a coding agent."),
     "doctor": ("hookline.cli.doctor", "Check that hooks fire in your coding agents."),
     "mcp": ("hookline.cli.mcp", "Put hooks in front of an MCP server."),
+    "ahp": ("hookline.cli.ahp", "Answer a harness that speaks the Agent Hooks Protocol."),
     "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
     "watch": ("hookline.cli.watch", "Watch decisions as they are made, and answer waiting approvals."),
     "log": ("hookline.cli.log", "Show what the hooks decided, newest last."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from hookline.cli.async_runner import run_async
 from hookline.cli.bridge_model import ask_user_model
 from hookline.cli.context import home
 from hookline.cli.options import Verb
-from hookline.cli.output import err
+from hookline.cli.output import err, out
 from hookline.errors import HooklineError
 
 
@@ -26,12 +27,22 @@ from hookline.errors import HooklineError
     metavar="SECONDS",
     help="Stop after this time without a call.",
 )
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Answer POST /decide on this port of 127.0.0.1 too; 0 takes a free one.",
+)
+@click.option(
+    "--background", is_flag=True, help="Start the engine if none runs, print the path of its socket, and exit."
+)
 @click.option("--detached", is_flag=True, help="Log to bridge.log in the state directory instead of stderr.")
-def verb(idle: float, detached: bool) -> int:
-    """Answer the calls of coding agents from one process, so that no call has to load the hooks first.
+def verb(idle: float, port: int | None, background: bool, detached: bool) -> int:
+    """Answer the calls of coding agents from one process, so that no call has to load the hooks first. Programs in any
+    language ask it over HTTP on the same socket.
 
     \b
     hookline serve --idle 600
+    curl --unix-socket "$(hookline serve --background)" http://hookline/openapi.json
 
     `hookline bridge` starts it when needed. Each user has one, on a socket that only this user can reach. It reads
     changed files again, so you never have to restart it.
@@ -42,11 +53,28 @@ def verb(idle: float, detached: bool) -> int:
     from hookline.hosts.bridge.log_file import log_to_file, truncate_log
     from hookline.hosts.bridge.protocol import AgentCall
     from hookline.hosts.bridge.server import serve
+    from hookline.hosts.protocols.local_api import LocalApi
 
     if detached:
         log_to_file(AgentCall("", "", b"", "", dict(os.environb)).user_directories.hookline_state)
     directory = client.run_directory({"HOME": str(home()), **os.environ})
+    if background:
+        return _start_in_background(directory)
     tidy = truncate_log if detached else None
-    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model)):
+    open_api = partial(LocalApi, directory=Path(directory), port=port)
+    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api)):
         err("hookline: an engine is already running")
+    return 0
+
+
+def _start_in_background(directory: str) -> int:
+    from hookline.hosts.bridge import client
+
+    path = os.path.join(directory, client.SOCKET_NAME)
+    connection = client.connect_to_engine(path) if client.is_private(directory) else None
+    connection = connection or client.start_and_connect(directory)
+    if connection is None:
+        raise HooklineError("the engine did not start; run `hookline serve` to see why")
+    connection.close()
+    out(path)
     return 0

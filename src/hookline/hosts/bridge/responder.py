@@ -387,11 +387,11 @@ class _Question:
 
     def _finish(self, event: Event, book: Book, decided: Decision) -> Decision:
         """The decision with what this agent lacks made up for, and with what its user has not been told yet."""
-        decision = self._fallbacks.apply(event, _drop_standing_notes(decided))
+        decision = self._fallbacks.apply(event, drop_standing_notes(decided))
         if event.name in ENDING_EVENTS and any(map(_lacks_stop_active, self._parsed.events)):
             decision = self._fallbacks.limit_denied_stops(event, decision)
         untold = (
-            self._sessions.take_new_messages(event, _user_messages(decision, book))
+            self._sessions.take_new_messages(event, user_messages(decision, book))
             if decision.failures or book.problems
             else []
         )
@@ -518,7 +518,7 @@ def _join_decisions(one: Decision, two: Decision) -> Decision:
     )
 
 
-def _drop_standing_notes(decision: Decision) -> Decision:
+def drop_standing_notes(decision: Decision) -> Decision:
     """Hooks that are not trusted or have no model fail at each event; the user is told once per session."""
     waiting = {failure.text for failure in decision.failures if failure.kind in _STANDING_FAILURES}
     if not waiting:
@@ -526,7 +526,7 @@ def _drop_standing_notes(decision: Decision) -> Decision:
     return replace(decision, notes=tuple(note for note in decision.notes if note.text not in waiting))
 
 
-def _user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
+def user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
     """Messages for the user. Each is shown once per session, unless it is urgent."""
     shown = {note.text for note in decision.notes if note.audience is Audience.USER}
     for failure in decision.failures:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
@@ -38,15 +38,35 @@ _WORKING_DELAY: Final = 0.1  # seconds until a client gets `working`, because it
 _CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send its whole message, and to take the answer
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the engine ends
 
+_HTTP_METHODS: Final = (b"GET", b"POST", b"HEAD", b"PUT", b"DELETE", b"PATCH", b"OPTIONS")
+
 log = logging.getLogger("hookline")
 
 
+class HttpApi(Protocol):
+    """What answers programs that speak HTTP instead of the bridge's own protocol."""
+
+    async def serve_socket(self, peer: socket.socket, received: bytes) -> None:
+        """Serves one client until it leaves. `received` has been read already."""
+
+    async def listen(self) -> None:
+        """Serves whatever else it listens on, until it is cancelled."""
+
+
+OpenApi = Callable[[HookCache], HttpApi]
+
+
 async def serve(
-    directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None, ask_model: UserModel = no_model
+    directory: Path,
+    idle: timedelta,
+    tidy: Callable[[], None] | None = None,
+    ask_model: UserModel = no_model,
+    open_api: OpenApi | None = None,
 ) -> bool:
     """Serves until no call came for `idle`, or until it is stopped. Returns False at once if another engine is serving.
 
-    `tidy` is called now and then.
+    `tidy` is called now and then. `open_api` makes what answers programs that speak HTTP; without it, they are
+    rejected.
     """
     _make_private(directory)
     lock = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -55,7 +75,8 @@ async def serve(
     except BlockingIOError:
         os.close(lock)
         return False
-    serving = _Server(directory, lock, idle, tidy, HookCache(ask_model))
+    engine = HookCache(ask_model)
+    serving = _Server(directory, lock, idle, tidy, engine, open_api)
     await serving.run()
     return True
 
@@ -70,9 +91,16 @@ def _make_private(directory: Path) -> None:
 
 class _Server:
     def __init__(
-        self, directory: Path, lock: int, idle: timedelta, tidy: Callable[[], None] | None, engine: HookCache
+        self,
+        directory: Path,
+        lock: int,
+        idle: timedelta,
+        tidy: Callable[[], None] | None,
+        engine: HookCache,
+        open_api: OpenApi | None,
     ) -> None:
         self.engine = engine
+        self.http = None if open_api is None else open_api(engine)
         self.connections: set[_Connection] = set()
         self._path = directory / client.SOCKET_NAME
         self._lock = lock
@@ -92,6 +120,9 @@ class _Server:
             loop.add_signal_handler(number, self.end)
         self._idle_since = loop.time()
         beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.poll_files())]
+        if self.http is not None:
+            beside.append(loop.create_task(self.http.listen()))
+            beside[-1].add_done_callback(self._on_api_ended)
         log.info("engine %s started, process %d", client.RELEASE, os.getpid())
         await self._ending.wait()
         for task in beside:
@@ -104,6 +135,11 @@ class _Server:
         await self.engine.local_host.drain(_DRAIN_TIMEOUT)
         self.engine.close()
         log.info("engine ends, process %d", os.getpid())
+
+    def _on_api_ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            log.error("%s", task.exception())
+            self.end()
 
     def end(self) -> None:
         """Accepts no new calls and answers those that have come."""
@@ -247,6 +283,9 @@ class _Connection:
         self._serving.remove_connection(self)
 
     def _read(self) -> None:
+        if self._head is None and self._serving.http is not None and _is_http(self._received):
+            self._hand_over(self._serving.http)
+            return
         if self._head is None and len(self._received) >= protocol.HEADER_SIZE:
             self._head = protocol.parse_header(self._received)
         if self._head is None:
@@ -261,6 +300,20 @@ class _Connection:
                 self._decline(of_newer_client=True)
             else:
                 self._decide(request.call)
+
+    def _hand_over(self, http: HttpApi) -> None:
+        """To the HTTP server, which from now on reads the socket."""
+        if self._is_watched:
+            self._loop.remove_reader(self._socket)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._is_watched = self._is_closing = True
+        self._serving.connections.add(self)
+        received, self._received = bytes(self._received), b""
+        self._socket.setblocking(False)
+        serving = self._loop.create_task(http.serve_socket(self._socket, received))
+        serving.add_done_callback(lambda _: self._serving.remove_connection(self))
+        self._deciding = serving
 
     def _decline(self, of_newer_client: bool) -> None:
         self._send_and_close(protocol.encode_declined())
@@ -319,6 +372,12 @@ class _Connection:
             self.close()
         else:
             self._loop.remove_writer(self._socket)
+
+
+def _is_http(received: bytes | bytearray) -> bool:
+    """Our own messages begin with MAGIC, those of HTTP with a method in capitals and a space."""
+    start = bytes(received[:8])
+    return not client.MAGIC.startswith(start) and start.partition(b" ")[0] in _HTTP_METHODS
 
 
 def _append(received: bytes | bytearray, data: bytes) -> bytes | bytearray:

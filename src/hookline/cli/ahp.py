@@ -1,0 +1,61 @@
+"""`hookline ahp`"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
+
+import click
+
+from hookline.cli.async_runner import run_async
+from hookline.cli.bridge_model import ask_user_model
+from hookline.cli.context import current_directory
+from hookline.cli.options import Verb
+from hookline.errors import HooklineError
+from hookline.runners.server_process import PipeClosedError, Stdio
+
+_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks when the harness has left
+
+
+@click.command(cls=Verb, short_help="Answer a harness that speaks the Agent Hooks Protocol.")
+def verb() -> int:
+    """Be a backend of the Agent Hooks Protocol (AHP): JSON-RPC messages on stdin, responses on stdout, one a line.
+    Configure the harness to start it, persistent or for each event.
+
+    \b
+    {"id": "dev.hookline", "transport": {"type": "stdio", "command": "hookline", "args": ["ahp"], "lifecycle": "persistent"}, …}
+
+    The hooks are those of the directory that the harness names, otherwise of the current one. The same backend answers
+    HTTP: POST /ahp on the socket of `hookline serve`. Exit code: 0 when the harness closes stdin.
+    """
+    if sys.platform == "win32":
+        raise HooklineError("hookline ahp does not work on Windows yet")
+    run_async(_answer_messages())
+    return 0
+
+
+async def _answer_messages() -> None:
+    from hookline.hosts.bridge.hook_cache import HookCache
+    from hookline.hosts.protocols.agent_hooks_protocol import AgentHooksBackend
+    from hookline.hosts.protocols.local_decider import LocalDecider
+
+    directory = current_directory()
+    harness = await Stdio.claim()
+    engine = HookCache(ask_user_model)
+    backend = AgentHooksBackend(LocalDecider(engine, dict(os.environb)).decide, directory)
+    try:
+        async for line in harness:
+            response = await backend.answer(line)
+            if response is not None:
+                await harness.send(json.dumps(response, ensure_ascii=False).encode("utf-8", "replace"))
+    except PipeClosedError:
+        pass  # the harness has left
+    finally:
+        await engine.local_host.drain(_DRAIN_TIMEOUT)
+        engine.close()
+        with suppress(PipeClosedError):
+            await harness.close()

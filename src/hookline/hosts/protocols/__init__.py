@@ -1,0 +1,1 @@
+"""Open protocols through which other programs ask hookline: the local decide API and the Agent Hooks Protocol."""
