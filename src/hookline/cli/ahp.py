@@ -27,7 +27,7 @@ def verb() -> int:
     Configure the harness to start it, persistent or for each event.
 
     \b
-    {"id": "dev.hookline", "transport": {"type": "stdio", "command": "hookline", "args": ["ahp"], "lifecycle": "persistent"}, …}
+    hookline ahp < messages.jsonl
 
     The hooks are those of the directory that the harness names, otherwise of the current one. The same backend answers
     HTTP: POST /ahp on the socket of `hookline serve`. Exit code: 0 when the harness closes stdin.

@@ -352,7 +352,7 @@ def test_who_says_nothing_hinders_nobody(desk: BridgeSandbox, c_client: list[str
 
 @pytest.mark.parametrize(
     "message",
-    [b"GET / HTTP/1.1\r\n" * 10, client.MAGIC + b"\0\0\0\1" + b"\xff" * 28],
+    [b"SSH-2.0-OpenSSH_9.2\r\n" * 10, client.MAGIC + b"\0\0\0\1" + b"\xff" * 28],
     ids=["another protocol", "endless"],
 )
 def test_what_is_no_message_of_ours_is_cut_off(desk: BridgeSandbox, engine: Engine, message: bytes) -> None:
