@@ -4,6 +4,7 @@ import gzip
 import os
 import stat
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -18,15 +19,20 @@ from hookline.record.writer import RecordWriter, encode_record
 MONTH = timedelta(days=30)
 
 
-def write(directory: RecordDirectory, count: int = 1, hooks: str = "") -> RecordWriter:
-    writer = RecordWriter(directory, {})
+DAY = 86_400 * 10**9
+
+
+def write(
+    directory: RecordDirectory, count: int = 1, hooks: str = "", clock: Callable[[], int] = time.time_ns
+) -> RecordWriter:
+    writer = RecordWriter(directory, {}, clock=clock)
     for n in range(count):
         writer.write(encode_record({"kind": "decision", "n": n, "hooks": hooks}))
     writer.close()
     return writer
 
 
-def archive(directory: RecordDirectory, keep: timedelta = MONTH, most: int = 1_000_000) -> None:
+def archive(directory: RecordDirectory, keep: timedelta | None = MONTH, most: int = 1_000_000) -> None:
     archive_records_of_ended_writers(directory, keep, most=most, settle=0)
 
 
@@ -67,6 +73,54 @@ def test_large_ones_are_split(directory: RecordDirectory, monkeypatch: pytest.Mo
     assert verify_chains(directory).records == 11
 
 
+def test_archives_of_the_same_times_and_size_are_kept_both(
+    directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_module, "ARCHIVE_RECORDS", 2)  # neither is small
+    for _ in range(2):
+        write(directory, clock=lambda: 10**18)
+        archive(directory, keep=None)
+    assert len(list(read_records(directory))) == 4
+    assert verify_chains(directory).records == 4
+
+
+def test_an_archive_that_a_killed_process_has_replaced_is_joined(directory: RecordDirectory) -> None:
+    """Else the two would grow side by side, and one day have the same times and size."""
+    write(directory)
+    archive(directory)
+    (small,) = directory.archives()
+    before = small.read_bytes()
+    write(directory)
+    archive(directory)
+    small.write_bytes(before)  # as if the process had been killed before it removed this one
+    write(directory)
+    archive(directory)
+    (kept,) = directory.archives()
+    assert archive_records(kept) == 6
+    assert verify_chains(directory).records == 6
+
+
+def test_an_archive_that_cannot_be_read_to_its_end_is_not_replaced(directory: RecordDirectory) -> None:
+    write(directory, 50)
+    archive(directory)
+    (damaged,) = directory.archives()
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    write(directory)
+    archive(directory)
+    assert damaged in directory.archives()
+    assert len(directory.archives()) == 2
+
+
+def test_each_record_is_kept_for_as_long_as_the_user_said(directory: RecordDirectory) -> None:
+    """Also by somebody who makes few decisions: a young record does not keep the old ones in its archive."""
+    now = time.time_ns()
+    for days in (40, 31, 29, 0):
+        write(directory, clock=lambda days=days: now - days * DAY)  # type: ignore[misc]
+    archive(directory)
+    assert len(list(read_records(directory))) == 4
+    assert verify_chains(directory).records == 4
+
+
 def test_old_records_are_removed(directory: RecordDirectory) -> None:
     write(directory, 3)
     archive(directory, keep=timedelta(0))
@@ -82,6 +136,14 @@ def test_more_than_the_limit_are_removed(directory: RecordDirectory, monkeypatch
     assert verify_chains(directory).records == 8
 
 
+def test_several_archives_are_removed_at_once(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_module, "ARCHIVE_RECORDS", 4)
+    write(directory, 11)
+    archive(directory, most=4)
+    assert [record.get("n") for record in read_records(directory)] == [7, 8, 9, 10]
+    assert verify_chains(directory).records == 4
+
+
 def test_nothing_is_lost_if_the_disk_is_full(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     write(directory, 3)
 
@@ -89,7 +151,7 @@ def test_nothing_is_lost_if_the_disk_is_full(directory: RecordDirectory, monkeyp
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr(gzip, "open", full)
+        patched.setattr(gzip, "compress", full)
         with pytest.raises(OSError, match="no space"):
             archive(directory)
     archive(directory)

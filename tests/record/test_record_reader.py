@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from datetime import timedelta
 
 import pytest
 
+from hookline.record import archive
 from hookline.record.archive import archive_records_of_ended_writers
-from hookline.record.record_reader import parse_record, read_latest, read_lines, read_records
+from hookline.record.record_reader import LineFilter, parse_record, read_latest, read_lines, read_records
 from hookline.record.segment import RecordDirectory
 from hookline.record.verification import verify_chains
 from hookline.record.writer import RecordWriter, encode_record
@@ -31,6 +33,39 @@ def test_records_of_all_writers_by_time(directory: RecordDirectory) -> None:
     one.close()
     archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
     assert names(directory) == [str(n) for n in range(10)]
+
+
+def archive_meanwhile(directory: RecordDirectory) -> LineFilter:
+    """Sees every line; when it sees the first one, the second archive is joined with another one, and removed."""
+    asked = []
+
+    def see(line: bytes) -> bool:
+        if not asked:
+            asked.append(line)
+            write(directory, "c")
+            archive_records_of_ended_writers(directory, None, settle=0)
+        return True
+
+    return see
+
+
+@pytest.mark.parametrize("with_live_file", [False, True])
+def test_nothing_is_missed_of_what_is_archived_while_it_is_read(
+    directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch, with_live_file: bool
+) -> None:
+    monkeypatch.setattr(archive, "ARCHIVE_RECORDS", 6)
+    write(directory, *"abcde")
+    write(directory, "f")
+    archive_records_of_ended_writers(directory, None, settle=0)
+    if with_live_file:
+        write(directory, "g")
+    before = {record["id"] for record in read_records(directory)}
+    copy = shutil.copytree(directory.path, directory.path.parent / "copy")
+    assert before <= {record["id"] for record in read_records(directory, archive_meanwhile(directory))}
+    shutil.rmtree(directory.path)
+    copy.rename(directory.path)
+    latest = read_latest(directory, lambda record: True, 100, archive_meanwhile(directory))
+    assert before <= {record["id"] for record in latest}
 
 
 def test_a_record_that_is_archived_and_still_live_is_read_once(directory: RecordDirectory) -> None:

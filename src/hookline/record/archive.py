@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import gzip
+import hashlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from hookline.hooks.record_settings import MAX_RECORDS
 from hookline.record.hash_chain import BrokenChain, ChainEntry, ChainsFile, Head, WriterChain, line_hash
-from hookline.record.record_reader import parse_record, read_lines
+from hookline.record.record_reader import line_time, parse_record, read_lines
 from hookline.record.segment import (
     ARCHIVE_RECORDS,
     RecordDirectory,
@@ -29,6 +31,7 @@ from hookline.record.segment import (
 _SETTLE_SECONDS: Final = 60.0  # so that `log --follow` sees a file before it is archived
 _MANY_CHAIN_LINES: Final = 2_000  # 400 KB
 _UNFINISHED_SECONDS: Final = 60.0  # a writer that is just making its file needs it
+_DAY_LENGTH: Final = len("2026-11-16")
 
 _log = logging.getLogger("hookline")
 
@@ -59,22 +62,23 @@ def archive_records_of_ended_writers(
 
 def _remove_unfinished(directory: RecordDirectory) -> None:
     """Files of processes that were killed before the file had its name. Nothing in them was acknowledged."""
-    for path in (*directory.archive.glob("*.new"), *directory.live.glob("*.new")):
+    for path in directory.archive.glob("*.new"):
+        path.unlink()
+    for path, file in _files_without_owner(directory.live.glob("*.new"), _UNFINISHED_SECONDS):
         with suppress(FileNotFoundError):
-            if path.parent == directory.archive or _is_older(path, _UNFINISHED_SECONDS):
-                path.unlink()
+            path.unlink()
+        os.close(file)
 
 
 def _archive_segments(directory: RecordDirectory, settle: float) -> None:
-    left = list(_segments_of_ended_writers(directory, settle))
+    left = list(_files_without_owner(directory.live_segments(), settle))
     try:
         lines = [line for path, _ in left for line in read_lines(path)]
-        small = _small_archive(directory) if lines else None
-        written = _write_archives(directory, lines + ([] if small is None else list(read_lines(small))))
+        small = _read_small_archives(directory, lines)
+        written = _write_archives(directory, [*lines, *(line for found in small.values() for line in found)])
         heads = {split_id(path.stem)[0]: Head() for path, _ in left} | _heads(lines)
         ChainsFile(directory.chains).add(_entries("archived", heads))
-        replaced = [] if small is None or small in written else [small]
-        for path in (*(path for path, _ in left), *replaced):
+        for path in (*(path for path, _ in left), *(small.keys() - written)):
             with suppress(FileNotFoundError):
                 path.unlink()
     finally:
@@ -82,41 +86,59 @@ def _archive_segments(directory: RecordDirectory, settle: float) -> None:
             os.close(file)
 
 
-def _segments_of_ended_writers(directory: RecordDirectory, settle: float) -> Iterator[tuple[Path, int]]:
-    for path in directory.live_segments():
+def _files_without_owner(paths: Iterable[Path], seconds: float) -> Iterator[tuple[Path, int]]:
+    """Those that nobody has locked or written to for so long. Each is open and locked."""
+    for path in paths:
         with suppress(FileNotFoundError):
-            if _is_older(path, settle) and (file := take_if_left(path)) is not None:
+            if _is_older(path, seconds) and (file := take_if_left(path)) is not None:
                 yield path, file
 
 
 def _is_older(path: Path, seconds: float) -> bool:
     """A time in the future is one from before the clock was set back."""
-    return not 0 <= time.time() - path.stat().st_mtime < seconds
+    modified = path.stat().st_mtime
+    return not 0 <= time.time() - modified < seconds
 
 
-def _small_archive(directory: RecordDirectory) -> Path | None:
-    """The last archive, if it has room for more: many short-lived writers must not leave many archives."""
-    archives = directory.archives()
-    return archives[-1] if archives and archive_records(archives[-1]) < ARCHIVE_RECORDS // 2 else None
+def _read_small_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> dict[Path, list[bytes]]:
+    """Archives of the same days that have room for more: many short-lived writers must not leave many archives.
+
+    Usually one: a process that was killed may have left another one, with the same records and fewer.
+    """
+    days = {line_time(line)[:_DAY_LENGTH].decode() for line in lines}
+    found = {}
+    for path in directory.archives():
+        first, last = (time[:_DAY_LENGTH] for time in archive_times(path))
+        if archive_records(path) < ARCHIVE_RECORDS // 2 and any(first <= day <= last for day in days):
+            kept = list(read_lines(path))
+            if len(kept) == archive_records(path):  # else it is damaged, and left for `verify` to find
+                found[path] = kept
+    return found
 
 
-def _write_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> list[Path]:
-    written = []
+def _write_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> set[Path]:
+    """One or more for each day, so that a day can be removed."""
+    written = set()
     parsed = ((parse_record(line), line) for line in dict.fromkeys(lines))
     rows = sorted((record["at"], record["id"], line) for record, line in parsed if record is not None)
-    for start in range(0, len(rows), ARCHIVE_RECORDS):
-        part = rows[start : start + ARCHIVE_RECORDS]
-        path = directory.archive / archive_name(part[0][0], part[-1][0], len(part))
-        unfinished = path.with_suffix(".new")
-        with gzip.open(unfinished, "wb", compresslevel=4) as file:
-            file.writelines(line + b"\n" for _, _, line in part)
-        with unfinished.open("rb") as file_on_disk:
-            os.fsync(file_on_disk.fileno())
-        unfinished.chmod(0o600)
-        unfinished.rename(path)
-        written.append(path)
-        _touch_hook_texts(directory, (line for _, _, line in part))
+    for _, group in groupby(rows, lambda row: row[0][:_DAY_LENGTH]):
+        day = [(at, line) for at, _, line in group]
+        for start in range(0, len(day), ARCHIVE_RECORDS):
+            written.add(_write_archive(directory, day[start : start + ARCHIVE_RECORDS]))
     return written
+
+
+def _write_archive(directory: RecordDirectory, rows: Sequence[tuple[str, bytes]]) -> Path:
+    data = b"".join(line + b"\n" for _, line in rows)
+    path = directory.archive / archive_name(rows[0][0], rows[-1][0], len(rows), hashlib.sha256(data).hexdigest())
+    unfinished = path.with_suffix(".new")
+    with open(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(gzip.compress(data, compresslevel=4, mtime=0))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(path)
+    _touch_hook_texts(directory, (line for _, line in rows))
+    return path
 
 
 def _touch_hook_texts(directory: RecordDirectory, lines: Iterable[bytes]) -> None:
@@ -144,12 +166,13 @@ def _entries(event: str, heads: dict[str, Head]) -> list[ChainEntry]:
 
 def _remove_old(directory: RecordDirectory, keep: timedelta | None, most: int) -> None:
     oldest = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")[:-6] + "Z" if keep is not None else ""
-    kept = 0
-    for path in reversed(directory.archives()):
-        kept += archive_records(path)
-        if kept > most or archive_times(path)[1] < oldest:
+    archives = directory.archives()
+    records = sum(map(archive_records, archives))
+    for path in archives:
+        if records > most or archive_times(path)[1] < oldest:
             ChainsFile(directory.chains).add(_entries("removed", _heads(read_lines(path))))
             path.unlink()
+            records -= archive_records(path)
     if keep is None:
         return
     limit = time.time() - keep.total_seconds() - 86_400

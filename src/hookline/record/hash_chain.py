@@ -88,7 +88,7 @@ class ChainsFile:
             return
         with self._locked() as file:
             size = os.fstat(file).st_size
-            last, torn = _last_line(file, size)
+            last, torn = last_line(file, size)
             if torn:  # a process was killed while it wrote: nobody was told that the line is there
                 os.ftruncate(file, size - torn)
             previous = line_hash(last) if last else FIRST
@@ -128,7 +128,7 @@ class ChainsFile:
         for entry in entries:
             chain = chains.setdefault(entry.writer, WriterChain())
             chain.has_file = entry.event == "opened"
-            if entry.event == "removed":
+            if entry.event == "removed" and entry.head.number > chain.removed.number:
                 chain.removed = entry.head
             if entry.head.number > chain.known.number:
                 chain.known = entry.head
@@ -238,7 +238,7 @@ def parse_chain_line(line: bytes, where: str) -> tuple[ChainEntry, str]:
         raise BrokenChain(where, "this is not a line that hookline wrote") from None
 
 
-def _last_line(file: int, size: int) -> tuple[bytes, int]:
+def last_line(file: int, size: int) -> tuple[bytes, int]:
     """The last whole line without its end, and how many bytes of an unfinished one follow it."""
     length = 4096
     while True:

@@ -2,7 +2,7 @@
 
 <state>/hookline/record/
 ├── live/<writer>-<n>.jsonl    one writer's records, locked while it may still write
-├── archive/<first>_<last>_<count>.jsonl.gz    records of writers that have ended, by time
+├── archive/<first>_<last>_<count>_<hash>.jsonl.gz    records of one day, of files that their writers have left
 ├── hooks/<sha256>.json    the texts of the hooks in force, each set once
 └── chains.jsonl    where each writer's chain began and how far it came
 """
@@ -24,7 +24,8 @@ SEGMENT_BYTES: Final = 1 << 20
 ARCHIVE_RECORDS: Final = 20_000
 _ARCHIVE_INTERVAL: Final = 600.0  # seconds
 _MANY_FILES: Final = 64
-_ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+\.jsonl\.gz")
+_ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+(_[0-9a-f]{16})?\.jsonl\.gz")  # earlier ones have no hash
+_MAKING_ATTEMPTS: Final = 3
 _LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
 
 
@@ -98,14 +99,14 @@ def split_id(id: str) -> tuple[str, int]:
     return writer, int(number) if number.isdecimal() else 0
 
 
-def archive_name(first: str, last: str, count: int) -> str:
-    """`first` and `last` are the times of records."""
-    return f"{first}_{last}_{count}.jsonl.gz".replace(":", "")
+def archive_name(first: str, last: str, count: int, digest: str) -> str:
+    """`first` and `last` are the times of records, `digest` is of all of them: archives of the same times are two files."""
+    return f"{first}_{last}_{count}_{digest[:16]}.jsonl.gz".replace(":", "")
 
 
 def archive_times(path: Path) -> tuple[str, str]:
     """The times of the first and last record, as in records."""
-    first, last, _ = path.name.split("_")
+    first, last, *_ = path.name.split("_")
     return _with_colons(first), _with_colons(last)
 
 
@@ -123,6 +124,15 @@ def open_segment(path: Path) -> int:
 
     Raises OSError.
     """
+    for _ in range(_MAKING_ATTEMPTS - 1):
+        with suppress(
+            BlockingIOError, FileNotFoundError
+        ):  # we slept, and it was removed as one that was left unfinished
+            return _make_segment(path)
+    return _make_segment(path)
+
+
+def _make_segment(path: Path) -> int:
     unlocked = path.with_suffix(".new")
     file = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:

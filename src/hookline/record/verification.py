@@ -9,11 +9,11 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
-from hookline.record.record_reader import parse_record, read_lines
+from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
 
 
@@ -116,9 +116,15 @@ def _check_hook_texts(directory: RecordDirectory) -> None:
 def _lines(directory: RecordDirectory) -> Iterator[tuple[bytes, str]]:
     """All lines, those of archives by time. Live files are read first: one that is archived meanwhile is seen twice."""
     live = [(line, path.name) for path in directory.live_segments() for line in read_lines(path)]
-    archived = [((line, path.name) for line in read_lines(path)) for path in directory.archives()]
+    archived = [_named_lines(path.name, file) for path, file in open_archives(directory)]
     yield from heapq.merge(*archived, key=lambda row: row[0][row[0].find(b'"at":') :][:40])
     yield from live
+
+
+def _named_lines(name: str, file: IO[bytes]) -> Iterator[tuple[bytes, str]]:
+    with file:
+        for line in whole_lines(file):
+            yield line, name
 
 
 def write_anchor(directory: RecordDirectory, path: Path) -> Verified:
