@@ -1,7 +1,8 @@
 """A process that writes records or reads them, until it is killed. Run by test_record_faults.py.
 
 record_process.py write STATE ACKS SEED COUNT [clock]   decides COUNT events, and notes in ACKS each that it was told of
-record_process.py read STATE COMPLAINTS SEED            archives, reads and verifies again and again
+record_process.py archive STATE COMPLAINTS SEED         archives again and again
+record_process.py read STATE COMPLAINTS SEED            reads, verifies and follows again and again
 record_process.py fork STATE ACKS PROCESSES COUNT       makes that many processes that write at the same time
 record_process.py limit STATE ACKS SEED                 writes, while from time to time no file may grow
 record_process.py fill STATE ACKS SEED                  writes, while from time to time another file takes all room
@@ -23,7 +24,8 @@ from hookline.hooks.event import Event
 from hookline.project import load_text
 from hookline.record import writer
 from hookline.record.archive import archive_records_of_ended_writers
-from hookline.record.record_reader import read_records
+from hookline.record.record_feed import RecordFeed
+from hookline.record.record_reader import read_latest, read_records
 from hookline.record.recorder import Recorder
 from hookline.record.segment import record_directory
 from hookline.record.verification import verify_chains
@@ -86,17 +88,41 @@ def write_without_room(state: Path, acks: Path, full: Callable[[Path], AbstractC
     acks.write_text("\n".join(told))
 
 
-def read(state: Path, complaints: Path) -> None:
+def archive(state: Path, complaints: Path) -> None:
     directory = record_directory(state)
     while True:
-        try:
+        with noted(complaints):
             archive_records_of_ended_writers(directory, timedelta(days=30), settle=0)
+
+
+def read(state: Path, complaints: Path) -> None:
+    """While other processes write and archive. What it has seen once, it must see each time."""
+    directory = record_directory(state)
+    feed, fed, seen = RecordFeed(directory), set[str](), set[str]()
+    while True:
+        with noted(complaints):
             ids = [record["id"] for record in read_records(directory)]
             assert len(ids) == len(set(ids)), "a record was read twice"
+            assert seen <= set(ids), "a record was missed"
+            seen = set(ids)
+            for each in feed.read():
+                assert each.is_linked, "a record was missed"
+                assert each.record is not None
+                assert each.record["id"] not in fed, "a record was handed out twice"
+                fed.add(each.record["id"])
+            assert seen <= fed, "a record was not handed out"
+            last = max(seen, default="")
+            assert last in {record["id"] for record in read_latest(directory, lambda each: True, 10**9)} or not last
             verify_chains(directory)
-        except Exception as error:
-            with complaints.open("a") as file:
-                file.write(f"{type(error).__name__}: {error}\n")
+
+
+@contextmanager
+def noted(complaints: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        with complaints.open("a") as file:
+            file.write(f"{type(error).__name__}: {error}\n")
 
 
 def fork(state: Path, acks: Path, processes: int, count: int) -> None:
@@ -127,6 +153,8 @@ def main(what: str, state: str, out: str, number: str, count: str = "0", clock: 
         write(Path(state), Path(out), int(count))
     elif what == "read":
         read(Path(state), Path(out))
+    elif what == "archive":
+        archive(Path(state), Path(out))
     elif what == "limit":
         write_without_room(Path(state), Path(out), small_files)
     elif what == "fill":

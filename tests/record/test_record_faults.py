@@ -36,7 +36,7 @@ class Writers:
 
     def start(self, *words: object) -> subprocess.Popen[bytes]:
         what, *rest = words
-        out = self.complaints if what == "read" else self.acks
+        out = self.complaints if what in ("read", "archive") else self.acks
         argv = [sys.executable, str(PROCESS), str(what), str(self.state), str(out), *map(str, rest)]
         process = subprocess.Popen(argv)
         self.running.append(process)
@@ -90,7 +90,7 @@ def assert_nothing_is_lost(writers: Writers, most_unacknowledged: int) -> None:
 
 def kill_at_random(writers: Writers, seed: int, kills: int, clock: str = "") -> None:
     chance = random.Random(seed)
-    roles = [("write", ENDLESS, clock)] * 3 + [("read", 0, "")]
+    roles = [*[("write", ENDLESS, clock)] * 3, ("read", 0, ""), ("archive", 0, "")]
     running = [(role, writers.start(role[0], chance.getrandbits(30), *role[1:])) for role in roles]
     for _ in range(kills):
         writers.wait_for(chance.randint(1, 60))
@@ -103,7 +103,7 @@ def kill_at_random(writers: Writers, seed: int, kills: int, clock: str = "") -> 
     assert_nothing_is_lost(writers, kills + len(running))
 
 
-def test_three_writers_and_a_reader_are_killed(writers: Writers) -> None:
+def test_three_writers_a_reader_and_an_archiver_are_killed(writers: Writers) -> None:
     kill_at_random(writers, 1, kills=4)
 
 
@@ -114,14 +114,15 @@ def test_the_clock_is_set_back(writers: Writers) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("clock", ["", "clock"])
 @pytest.mark.parametrize("seed", range(10, 14))
-def test_three_writers_and_a_reader_are_killed_many_times(writers: Writers, seed: int, clock: str) -> None:
+def test_three_writers_a_reader_and_an_archiver_are_killed_many_times(writers: Writers, seed: int, clock: str) -> None:
     kill_at_random(writers, seed, kills=40, clock=clock)
 
 
 def write_at_once(writers: Writers, processes: int, count: int) -> None:
-    reader = writers.start("read", 1)
+    beside = [writers.start("read", 1), writers.start("archive", 1)]
     assert writers.start("fork", processes, count).wait(timeout=300) == 0
-    writers.kill(reader)
+    for process in beside:
+        writers.kill(process)
     assert len(writers.acknowledged) == processes * count
     assert_nothing_is_lost(writers, 0)
     assert len({record["id"].split("-")[0] for record in writers.records()}) == processes

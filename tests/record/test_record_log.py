@@ -7,6 +7,7 @@ import pytest
 from hookline.hooks.event import Event
 from hookline.hooks.host import ToolResult
 from hookline.project import load_text
+from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.record_log import LogFilter, RecordLog, call_key, find_records, last_spoken, outcome_of
 from hookline.record.recorder import Recorder
 from hookline.record.segment import RecordDirectory
@@ -94,8 +95,8 @@ def test_following_misses_nothing_of_a_file_that_is_archived(directory: RecordDi
     rows = RecordLog(directory, LogFilter()).follow()
     assert next(rows) is None
     recorder.decide_now(BOOK, event("rm now"))
-    (path,) = directory.live.iterdir()
-    path.unlink()
+    recorder.close()
+    archive_records_of_ended_writers(directory, None, settle=0)
     row = next(rows)
     assert row is not None
     assert row["input"] == {"command": "rm now"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hookline.record.record_log import CallKey, LogFilter, RecordLog, RecordTails, call_key
+from hookline.record.record_feed import RecordFeed
+from hookline.record.record_log import CallKey, LogFilter, RecordLog, call_key
 from hookline.record.record_reader import Record
 from hookline.record.segment import RecordDirectory
 
@@ -16,8 +17,8 @@ class LiveLog:
 
     def __init__(self, directory: RecordDirectory, most: int = MAX_ROWS) -> None:
         self._most = most
-        self._tails = RecordTails(directory)
-        self._tails.skip_what_is_there()  # before the rest is read: a record may be seen twice, but none is missed
+        self._feed = RecordFeed(directory)
+        self._feed.skip_to_end()  # before the rest is read: a record may be seen twice, but none is missed
         self._log = RecordLog(directory, LogFilter())
         self._records: dict[str, Record] = {}
         self._by_call: dict[CallKey, list[str]] = {}
@@ -31,7 +32,7 @@ class LiveLog:
     def refresh(self) -> list[str]:
         """The ids of rows that are new, or of whose call it is known now what came of it."""
         changed: dict[str, None] = {}
-        for record in self._tails.new_records():
+        for record in self._feed.read_by_time():
             if self._log.take(record) and record["id"] not in self._records:
                 changed |= self._add(record)
             for id in self._by_call.get(call_key(record), ()):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Container, Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from hookline.lazy_dataclasses import dataclass
-from hookline.record.record_reader import Record, parse_record, read_latest, read_records
+from hookline.record.record_feed import RecordFeed
+from hookline.record.record_reader import Record, read_latest, read_records
 from hookline.record.segment import RecordDirectory, split_id
 
 _OUTCOME_EVENTS: Final = ("tool.after", "tool.failed")
@@ -90,10 +89,10 @@ class RecordLog:
 
     def follow(self) -> Iterator[dict[str, Any] | None]:
         """Rows as they come. None after each look, so that the caller can wait."""
-        tails = RecordTails(self._directory)
-        tails.skip_what_is_there()
+        feed = RecordFeed(self._directory)
+        feed.skip_to_end()
         while True:
-            for record in tails.new_records():
+            for record in feed.read_by_time():
                 if self.take(record):
                     yield self.row(record)
             self._outcomes.clear()  # rows are not shown again
@@ -186,40 +185,3 @@ def _hooks_of(record: Record) -> set[str]:
 def _quoted(text: str) -> bytes:
     """As the text stands in a line."""
     return json.dumps(text).encode()
-
-
-class RecordTails:
-    """Reads what is appended to live files. A file stays open after it was archived, so nothing in it is missed."""
-
-    def __init__(self, directory: RecordDirectory) -> None:
-        self._directory = directory
-        self._files: dict[Path, int] = {}
-        self._rest: dict[Path, bytes] = {}
-
-    def skip_what_is_there(self) -> None:
-        self._open_new()
-        for file in self._files.values():
-            os.lseek(file, 0, os.SEEK_END)
-
-    def new_records(self) -> list[Record]:
-        self._open_new()
-        found = []
-        for path, file in list(self._files.items()):
-            data = self._rest.pop(path, b"")
-            while chunk := os.read(file, 1 << 20):
-                data += chunk
-            *lines, rest = data.split(b"\n")
-            if rest:
-                self._rest[path] = rest
-            found += [record for line in lines if (record := parse_record(line)) is not None]
-            if not lines and not path.exists():
-                os.close(self._files.pop(path))
-        return sorted(found, key=lambda record: (record["at"], record["id"]))
-
-    def _open_new(self) -> None:
-        for path in self._directory.live_segments():
-            if path not in self._files:
-                try:
-                    self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                except FileNotFoundError:
-                    continue
