@@ -320,7 +320,7 @@ class AgentSession:
 
     def host_of(self, thread: StoredThread) -> ThreadHost:
         if thread.id not in self._hosts:
-            self._hosts[thread.id] = ThreadHost(self, thread)
+            self._hosts[thread.id] = self.runtime.host_for(self, thread)
         return self._hosts[thread.id]
 
     def tool_context_of(self, thread: StoredThread, call: str = "") -> ToolContext:

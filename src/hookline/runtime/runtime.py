@@ -36,8 +36,9 @@ from hookline.runtime.apps.app_loader import app_source, load_app
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.registry import create_model
+from hookline.runtime.runtime_host import ThreadHost
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, is_agent_file, parse_stored_files
-from hookline.runtime.settings import Settings
+from hookline.runtime.settings import ExtraHooks, Settings
 from hookline.runtime.skills import Skills
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import SessionRow
@@ -78,6 +79,7 @@ class Runtime:
         self._watched: BookWatcher | None = None
         self._book = settings.book
         self._named_files: tuple[EffectiveFile, ...] = ()
+        self._extended: tuple[Book, tuple[ExtraHooks, ...], Book] | None = None  # hooks of the files, more, both
         self._models: dict[tuple[str, str], Model] = {}
         self._reads: dict[int, tuple[Book, dict[str, frozenset[str]]]] = {}
 
@@ -99,10 +101,12 @@ class Runtime:
             settings.app_file,
             config_home=settings.env_path("XDG_CONFIG_HOME"),
         )
-        store = await Store.open(settings.store or app.store or settings.default_store)
+        given = settings.store
+        store = given if isinstance(given, Store) else await Store.open(given or app.store or settings.default_store)
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(store.close)
+            if store is not given:
+                stack.push_async_callback(store.close)
             await runtime._start(stack)
             stack.push_async_callback(runtime._stop_all)
             yield runtime
@@ -183,9 +187,25 @@ class Runtime:
 
     @property
     def book(self) -> Book:
+        """The hooks of the files, and those of `settings.extra_hooks`."""
+        base = self._file_hooks
+        more = () if self._settings.extra_hooks is None else self._settings.extra_hooks()
+        if not more:
+            return base
+        if self._extended is None or self._extended[0] is not base or self._extended[1] is not more:
+            book = base
+            for each in more:
+                book = book.with_layer(each.layer, each.files)
+            self._extended = (base, more, book)
+        return self._extended[2]
+
+    @property
+    def _file_hooks(self) -> Book:
         if self._watched is not None:
             return self._watched.book
-        return self._book if self._book is not None else Book()
+        if self._book is None:
+            self._book = Book()
+        return self._book
 
     @cached_property
     def recorder(self) -> Recorder:
@@ -390,10 +410,16 @@ class Runtime:
         return self._toolbox
 
     def toolbox_for(self, thread: StoredThread) -> Toolbox:
-        more = self.skills.tools(thread.session)
+        session, more = thread.session, self.skills.tools(thread.session)
         if startable_agents(thread):
             more = (*more, StartAgentTool(thread), StartAgentsTool(thread))
-        return self.toolbox.with_tools(more) if more else self.toolbox
+        toolbox = self.toolbox.with_tools(more) if more else self.toolbox
+        own = () if self._settings.tools_for is None else self._settings.tools_for(session)
+        return toolbox.with_tools(own, replacing=True) if own else toolbox
+
+    def host_for(self, session: AgentSession, thread: StoredThread) -> ThreadHost:
+        make = self._settings.host_for or ThreadHost
+        return make(session, thread)
 
     async def forget(self, session: AgentSession) -> None:
         self.sessions.pop(session.id, None)

@@ -7,18 +7,32 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookline.config.problem import OnProblem
-from hookline.engine.book import Book
+from hookline.engine.book import Book, Layer
+from hookline.hooks.hook_files import HookFile
 from hookline.hooks.host import Clock, SystemClock
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.project.trust_store import Trust, trust_file_path
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import App
 from hookline.runtime.models.model import Model
-from hookline.runtime.storage.store import file_url
+from hookline.runtime.storage.store import Store, file_url
+from hookline.runtime.tools.tool_definition import Tool
 from hookline.runtime.updates import Update
+
+if TYPE_CHECKING:
+    from hookline.runtime.agent_session import AgentSession
+    from hookline.runtime.runtime_host import ThreadHost
+    from hookline.runtime.thread import StoredThread
+
+
+class ExtraHooks(NamedTuple):
+    """Hooks that are in no file of the workspace, with the texts that the record keeps."""
+
+    layer: Layer
+    files: tuple[HookFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +48,10 @@ class Settings:
     book: Book | None = None
     model: str | Model | None = None
     tools: tuple[Callable[..., Any], ...] = ()  # Python functions that the agent may call
-    store: str | None = None  # a URL
+    tools_for: Callable[[AgentSession], tuple[Tool, ...]] | None = None  # more tools; they replace others of that name
+    store: str | Store | None = None  # a URL, or an open store that several runtimes share and you close
+    host_for: Callable[[AgentSession, StoredThread], ThreadHost] | None = None  # what hooks of a thread reach
+    extra_hooks: Callable[[], tuple[ExtraHooks, ...]] | None = None  # in force beside those of the files
     watch: Callable[[Update], None] | None = None  # called with every update, from a session's first event on
     ask: AskCallback | None = None  # called when hooks ask for approval
     unattended: bool = False  # approval requests are denied at once

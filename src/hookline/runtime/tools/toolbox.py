@@ -103,8 +103,11 @@ class Toolbox:
         """True if these patterns allow the tool; without patterns every name is allowed."""
         return patterns is None or any(each.name == tool.name for each in self._select_tools(patterns))
 
-    def with_tools(self, more: Iterable[Tool]) -> Toolbox:
-        return Toolbox((*self.tools, *more))
+    def with_tools(self, more: Iterable[Tool], replacing: bool = False) -> Toolbox:
+        """With `replacing`, a tool of the same name gives way. Without it, it is an error."""
+        added = tuple(more)
+        names = {tool.name for tool in added} if replacing else set()
+        return Toolbox((*(tool for tool in self.tools if tool.name not in names), *added))
 
     def _build_index(self) -> dict[str, Tool]:
         found = {tool.name: tool for tool in self.tools}
