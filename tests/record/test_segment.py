@@ -57,7 +57,7 @@ def test_a_directory_that_does_not_exist_has_no_files(directory: RecordDirectory
 
 
 def test_an_archives_name_says_what_is_in_it(directory: RecordDirectory) -> None:
-    path = directory.archive / archive_name(FIRST, LAST, 17)
+    path = directory.archive / archive_name(FIRST, LAST, 17, "0123456789abcdef" * 4)
     assert ":" not in path.name
     assert archive_times(path) == (FIRST, LAST)
     assert archive_records(path) == 17
