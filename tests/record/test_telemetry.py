@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -238,8 +239,6 @@ AGENT = """
 import hookline
 with hookline.session(config="hookline.yaml") as session:
     session.guard(lambda command: "", name="bash")(command="ls")
-    import time
-    time.sleep({pause})
 """
 
 
@@ -252,10 +251,19 @@ def test_a_python_program_follows_its_own_environment(receiver: Receiver, tmp_pa
     """It ends at once, and what it decided is sent nevertheless."""
     (tmp_path / "hookline.yaml").write_text(HOOKS)
     env = environment(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url)
-    argv = [sys.executable, "-c", AGENT.format(pause=3)]
+    argv = [sys.executable, "-c", AGENT]
     subprocess.run(argv, cwd=tmp_path, env=env, check=True, timeout=60)
     names = {span.name for span in receiver.wait(4)}
     assert {"hookline session.start", "hookline tool.before bash", "hookline tool.after bash"} <= names
+
+
+def test_a_python_program_ends_soon_without_a_collector(tmp_path: Path) -> None:
+    """Nothing listens there: it is not asked again and again at the end."""
+    (tmp_path / "hookline.yaml").write_text(HOOKS)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        env = environment(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        subprocess.run([sys.executable, "-c", AGENT], cwd=tmp_path, env=env, check=True, timeout=60)
 
 
 @pytest.mark.slow

@@ -43,6 +43,7 @@ class Recorder:
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
         self._keep_again_at = 0.0  # after a failure
         self._telemetry: Telemetry | None = None  # as the user's environment says
+        self._is_own_program = False
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -95,7 +96,11 @@ class Recorder:
         self._writer.close()
 
     def use_environment(self, env: Mapping[str, str]) -> None:
-        """For a host whose environment is the user's own: the standard variables of OpenTelemetry count."""
+        """For a host that is the user's own program: the standard variables of OpenTelemetry count.
+
+        It ends once its decisions are sent. No agent waits for its end, as for that of a hook.
+        """
+        self._is_own_program = True
         if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in env):
             from hookline.record.telemetry import telemetry_of_environment  # few processes send anything
 
@@ -108,7 +113,10 @@ class Recorder:
             masks = book.record.facts is not RecordedFacts.FULL
             entry = make_entry(RecordableFacts(RecordedFacts.NONE, masks=masks))
             seconds = entry["ms"] / 1000
-            sender_for(telemetry).send({**entry, "record": id, "hooks": book.files.hash}, seconds)
+            sender = sender_for(telemetry)
+            if self._is_own_program:
+                sender.wait_at_exit()
+            sender.send({**entry, "record": id, "hooks": book.files.hash}, seconds)
         except Exception:  # as for records
             _log.warning("a decision could not be sent", exc_info=True)
 

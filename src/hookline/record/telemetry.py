@@ -34,7 +34,8 @@ _MAX_BATCH: Final = 512
 _BATCH_SECONDS: Final = 1.0
 _TIMEOUT_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = (1.0, 5.0)
-_EXIT_SECONDS: Final = 1.0
+_EXIT_SECONDS: Final = 1.0  # for which an agent may have to wait
+_OWN_EXIT_SECONDS: Final = 10.0  # of a program that is the user's own; importing the SDK takes most of it
 _SAMPLED: Final = 1
 
 # GenAI semantic conventions, where they have a name; ours for the rest.
@@ -94,7 +95,14 @@ class TelemetrySender:
         self._is_installed = True
         self._pid = 0
         self._lock = threading.Lock()
+        self._exit_seconds = 0.0
         self.dropped = 0
+
+    def wait_at_exit(self) -> None:
+        """A program of the user's own ends once its decisions are sent, also if it is a short one."""
+        if not self._exit_seconds:
+            self._exit_seconds = _OWN_EXIT_SECONDS
+            atexit.register(lambda: self.flush(_OWN_EXIT_SECONDS))
 
     def send(self, entry: Mapping[str, Any], seconds: float) -> None:
         """Later, by the thread."""
@@ -113,7 +121,8 @@ class TelemetrySender:
         """Waits until everything is sent, or the time is over."""
         self._hurry.set()
         self._something.set()
-        is_sent = not self._is_installed or self._idle.wait(seconds)
+        is_nobodys = self._pid != os.getpid()  # after a fork, the thread is the parent's
+        is_sent = is_nobodys or not self._is_installed or self._idle.wait(seconds)
         self._hurry.clear()
         return is_sent
 
@@ -136,7 +145,8 @@ class TelemetrySender:
             self._waiting.clear()
             self._idle.set()
             return
-        atexit.register(self.flush, _EXIT_SECONDS)  # from here on: a process that ends sooner does not wait for it
+        if not self._exit_seconds:  # from here on: a process that ends sooner does not wait for it
+            atexit.register(self.flush, _EXIT_SECONDS)
         while True:
             self._something.wait()
             self._something.clear()
@@ -154,7 +164,7 @@ class TelemetrySender:
             for pause in (*_RETRY_SECONDS, 0.0):
                 if self._post(self._telemetry, data):
                     return
-                time.sleep(pause)
+                self._hurry.wait(pause)
             self.dropped += len(batch)
             _log.debug("%d decisions could not be sent to %s", len(batch), self._telemetry.endpoint)
         except Exception:  # a bug in the SDK ends one batch, not the thread
