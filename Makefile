@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-mcp test-editors test-protocols test-package dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-package dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -54,6 +54,9 @@ endef
 
 test-agents: $(VENV)/.ready  ## the real coding agents from npm, with a scripted model
 	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist;)
+
+test-frameworks: $(VENV)/.ready  ## each Python framework in an environment of its own, with a scripted model
+	@$(BIN)/python tests_frameworks/run.py
 
 test-mcp: $(VENV)/.ready  ## the MCP reference servers from npm, with and without the proxy
 	$(call with_packages,test-mcp,tests_mcp,$(MCP),$(MAKE) -s $(MCP)/python/.ready &&)
@@ -105,10 +108,13 @@ pictures: $(VENV)/.ready  ## draw the pictures of the documentation again
 # The lock has the extra `all`: the goals install it. Each framework's extra is installed alone, by its own tests.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-lock: $(VENV)/.ready  ## update requirements.lock and those of bench and docs
+lock: $(VENV)/.ready  ## update requirements.lock and those of bench, docs and frameworks
 	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
 	@$(COMPILE) --group docs -o docs/requirements.lock
+	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
+	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
+	done
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

@@ -22,6 +22,7 @@ DESCRIPTIONS = {
     "record": "every decision, kept: written, chained, read, verified",
     "prove": "properties of hooks: proved, or refuted with an event",
     "hosts": "coding agents, the bridge, `install` and `doctor`, the MCP proxy, Python sessions",
+    "frameworks": "the agents of Python frameworks: what their adapters share, and one module for each",
     "runtime": "hookline's own agent: models, tools, threads, storage, skills, triggers",
     "testing": "what users need to test their hooks",
     "demo": "the session of `make run`",

@@ -1,7 +1,7 @@
 """The pages of the documentation and the fenced blocks in them.
 
 The words after a fence say what a block is: `yaml native`, `json flo` and so on are hooks files of that dialect,
-`yaml case` is a test case, `python` and `console` are run. `file=NAME` puts the block's text into that file for the
+`yaml case` is a test case, `python` and `console` are run; `python framework=NAME` is run by `make test-frameworks`. `file=NAME` puts the block's text into that file for the
 blocks after it; for a native file the default is hookline.yaml.
 """
 
@@ -40,6 +40,11 @@ class Block:
     @property
     def is_case(self) -> bool:
         return self.words[:2] == ("yaml", "case")
+
+    @property
+    def framework(self) -> str | None:
+        """Its environment has this framework, and runs the block."""
+        return next((word.removeprefix("framework=") for word in self.words if word.startswith("framework=")), None)
 
     @property
     def file(self) -> str | None:

@@ -29,7 +29,7 @@ class Sample:
 
 
 SAMPLES = [
-    Sample("Add an event", "history.system", r'"history\.system"', 1, ("runtime/history.py",)),
+    Sample("Add an event", "history.system", r'"history\.system"', 1, ("runtime/history.py", "frameworks/")),
     Sample("Add a condition", "MultipleOf", r"\bMultipleOf\b", 2, ("dialects/digitorn/",)),
     Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/native/on_error.py")),
     Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),

@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "record": CORE | {"engine", "project", "dialects"},
     "prove": CORE | {"engine", "dialects"},
     "hosts": BELOW_HOSTS,
+    "frameworks": BELOW_HOSTS | {"hosts"},
     "runtime": BELOW_HOSTS | {"hosts"},
     "testing": BELOW_HOSTS | {"hosts", "runtime"},
     "demo": BELOW_HOSTS | {"hosts", "runtime", "testing"},

@@ -14,8 +14,8 @@ ROOT = Path(hookline.__file__).parent
 TESTS = Path(__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-PARALLEL = re.compile(r"dialects/\w+/|runtime/apps/|demo/project/")
-"""Folders with one file per dialect: these share their names on purpose."""
+PARALLEL = re.compile(r"dialects/\w+/|frameworks/|runtime/apps/|demo/project/")
+"""Folders with one file per dialect or framework: these share their names on purpose."""
 
 IRREGULAR_PARTICIPLES = frozenset(
     [
@@ -90,6 +90,12 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
 """Modules without a test file of their own, by the reason. Add a test file rather than a line."""
 
 
+def _is_tested_with_its_framework(path: str) -> bool:
+    """`make test-frameworks` runs the adapters, each beside its framework."""
+    name = path.removeprefix("frameworks/").removesuffix(".py")
+    return path.startswith("frameworks/") and (ROOT.parents[1] / f"tests_frameworks/driver_{name}.py").is_file()
+
+
 def _path(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
@@ -141,6 +147,7 @@ def test_every_module_has_a_test_file_of_its_own() -> None:
         _path(file)
         for file in FILES
         if file.name != "__init__.py" and _path(file) not in explained
+        if not _is_tested_with_its_framework(_path(file))
         if not any((TESTS / _path(file)).parent.glob(f"test_{file.stem}*.py"))
     ]
     assert missing == []

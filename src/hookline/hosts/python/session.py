@@ -23,7 +23,7 @@ from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import Denied, Halted, HooklineError, UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, canonical_event
-from hookline.hooks.host import ToolResult
+from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.lazy_dataclasses import dataclass
@@ -77,6 +77,7 @@ class Session:
         self.notes: list[Note] = []  # what hooks said, oldest first
         self.tools: dict[str, ToolCallback] = {}  # tools that hooks may call, by name
         self.tool_calls = 0
+        self.threads: dict[str, Thread] = {}  # conversations that hook code may read, by id
         self._directory = directory
         self._host_name = host_name
         self._ask = ask
@@ -92,12 +93,16 @@ class Session:
 
     async def decide(self, event: str, **facts: Any) -> Decision:
         """Fires one event and keeps its notes in `notes`. The caller obeys the decision."""
+        decision = await self.fire(event, facts)
+        self.notes += decision.notes
+        return decision
+
+    async def fire(self, event: str, facts: dict[str, Any]) -> Decision:
+        """Like `decide`, for a caller that delivers the notes itself. `facts` win over those of the session."""
         name = canonical_event(event)
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
-        decision = await self._recorder.decide(self.book, Event(name, {**self.facts(), **facts}), self._host)
-        self.notes += decision.notes
-        return decision
+        return await self._recorder.decide(self.book, Event(name, {**self.facts(), **facts}), self._host)
 
     def record_outcome(self, decision: Decision, result: ToolResult) -> None:
         """What came of a call that a hook made: no hook is asked about it afterwards."""
@@ -121,12 +126,20 @@ class Session:
         if asked.verdict is Verdict.ALLOW:
             return
         question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
-        approved = await self._ask_person(question, decision.ask_terms)
-        self._recorder.write_answer(self.book, decision.event, approved)
+        approved = await self.ask_person(question, decision.ask_terms)
+        self.record_answer(decision, approved)
         if not approved:
             raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by, decision.source)
 
-    async def _ask_person(self, question: Question, terms: AskTerms) -> bool:
+    @property
+    def can_ask(self) -> bool:
+        return self._ask is not None
+
+    def record_answer(self, decision: Decision, approved: bool) -> None:
+        """What a person answered to the question of a decision."""
+        self._recorder.write_answer(self.book, decision.event, approved)
+
+    async def ask_person(self, question: Question, terms: AskTerms) -> bool:
         """Anything but True is a no. Without an answer in time, the default of the ask counts."""
         if self._ask is None:
             return False
@@ -158,6 +171,10 @@ class Session:
         return base_facts(
             SessionInfo(self.id, None, self._directory, time.time(), host=self._host_name, tool_calls=self.tool_calls)
         )
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        """Calls one of `tools` for a hook. Hooks decide the call like any other."""
+        return await self._host.call_tool(name, input)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for `work` from sync code, on the session's own event loop."""
@@ -201,6 +218,14 @@ class Session:
         finally:
             self._end()
             self._close()
+
+    async def drain(self) -> None:
+        """Waits for background hooks of this event loop."""
+        await self._host.drain(_DRAIN_TIMEOUT)
+
+    def close(self) -> None:
+        """Waits for background hooks of sync code and ends its event loop. For a session that was not entered."""
+        self._close()
 
     def _begin(self) -> None:
         self._outer = _current_session.get()
@@ -275,6 +300,9 @@ class _SessionHost(LocalHost):
             raise UnavailableError(f"there is no tool {name!r} here")
         facts = {**self._session.facts(), "tool": {"id": new_call_id()}}
         return await call_tool_from_hook(self._session.recorded_book, self, facts, (name, input), self._run_tool)
+
+    def thread(self, id: str) -> Thread:
+        return self._session.threads[id] if id in self._session.threads else super().thread(id)
 
     async def _run_tool(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         try:

@@ -1,0 +1,378 @@
+"""LangChain and LangGraph: `create_agent(model, tools, middleware=[HooklineMiddleware()])`.
+
+Put it last: middleware after it could change a call that hooks have already decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, Final, NotRequired, Unpack
+
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.session import Question
+
+with extra_required("hookline.frameworks.langchain needs LangChain", "langchain"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+    from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langgraph.config import get_config
+    from langgraph.errors import GraphBubbleUp
+    from langgraph.types import Command, interrupt
+
+SUPPORT: Final = FrameworkSupport(
+    name="langchain",
+    title="LangChain and LangGraph",
+    package="langchain",
+    extra="langchain",
+    version="1.4.7, langgraph 1.2.20",
+    installs_as="create_agent(…, middleware=[HooklineMiddleware()])",
+    events=ALL_EVENTS,
+    answers={"ask": "yes, with `interrupt` and a checkpointer"},
+    pauses=True,
+)
+
+_RUN_KEY: Final = "hookline_run"
+_ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
+
+
+class _HookedState(AgentState[Any]):
+    """The run that a node belongs to: nodes may run in any thread, or in another process after an interrupt."""
+
+    hookline_run: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
+
+
+class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Hooks around one agent. Sub-agents need it too; it may be the same object.
+
+    For a graph of your own: `ToolNode(tools, wrap_tool_call=hooks.wrap_node_call, awrap_tool_call=hooks.awrap_node_call)`.
+    """
+
+    state_schema = _HookedState
+
+    def __init__(self, **options: Unpack[HookOptions]) -> None:
+        super().__init__()
+        self.hooks = FrameworkHooks(SUPPORT, options)
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self.hooks.close()
+
+    @hook_config(can_jump_to=["end"])
+    def before_agent(self, state: Any, runtime: Any) -> Any:
+        return self.hooks.run_sync(self.abefore_agent(state, runtime))
+
+    @hook_config(can_jump_to=["end"])
+    async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        run = self.hooks.new_run(thread=_thread_of(runtime), agent=_agent_name())
+        last = next((each for each in reversed(state["messages"]) if isinstance(each, HumanMessage)), None)
+        answer = await run.start("" if last is None else _text_of(last))
+        found: dict[str, Any] = {_RUN_KEY: run.key}
+        if answer.refusal is not None:
+            await run.finish()
+            return {**found, "jump_to": "end", "messages": [AIMessage(answer.refusal)]}
+        if answer.is_changed and last is not None:
+            return {**found, "messages": [_with_text(last, answer.prompt)]}
+        if answer.is_changed:
+            return {**found, "messages": [HumanMessage(answer.prompt)]}
+        return found
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        run = self._run_of(request.state, request.runtime)
+        answer = self.hooks.run_sync(_before_model(run, request))
+        if answer.halted is not None:
+            return _stopped(answer.halted)
+        try:
+            response = handler(_changed_request(request, answer))
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            self.hooks.run_sync(run.model_failed(error))
+            if run.halted is not None:
+                return _stopped(run.halted)
+            raise
+        return self.hooks.run_sync(_after_model(run, response))
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        run = self._run_of(request.state, request.runtime)
+        answer = await _before_model(run, request)
+        if answer.halted is not None:
+            return _stopped(answer.halted)
+        try:
+            response = await handler(_changed_request(request, answer))
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            await run.model_failed(error)
+            if run.halted is not None:
+                return _stopped(run.halted)
+            raise
+        return await _after_model(run, response)
+
+    @hook_config(can_jump_to=["model", "end"])
+    def after_model(self, state: Any, runtime: Any) -> Any:
+        return self.hooks.run_sync(self.aafter_model(state, runtime))
+
+    @hook_config(can_jump_to=["model", "end"])
+    async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        last = state["messages"][-1] if state["messages"] else None
+        if not isinstance(last, AIMessage) or last.tool_calls:
+            return None
+        run = self._run_of(state, runtime)
+        if run.halted is not None:
+            return {"jump_to": "end"}
+        reason = await run.stop(_text_of(last))
+        return None if reason is None else {"jump_to": "model", "messages": [HumanMessage(reason)]}
+
+    def after_agent(self, state: Any, runtime: Any) -> None:
+        self.hooks.run_sync(self._run_of(state, runtime).finish())
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        await self._run_of(state, runtime).finish()
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        return self._wrap_call(request, handler, can_pause=True)
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        return await self._awrap_call(request, handler, can_pause=True)
+
+    def wrap_node_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """For a `ToolNode` of your own graph."""
+        return self._wrap_call(request, handler, can_pause=_is_only_call(request))
+
+    async def awrap_node_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        return await self._awrap_call(request, handler, can_pause=_is_only_call(request))
+
+    def _wrap_call(self, request: Any, handler: Callable[[Any], Any], *, can_pause: bool) -> Any:
+        run, call = self._run_of(request.state, request.runtime), _call_of(request)
+        answer = self.hooks.run_sync(run.before_tool(call))
+        if answer.question is not None:
+            answer = self.hooks.run_sync(run.before_tool(call, approved=can_pause and _ask(answer.question)))
+        if answer.input is None:
+            return _refusal(request, answer)
+        try:
+            with run.tool_context():
+                result = handler(_changed_call(request, answer))
+        except GraphBubbleUp:
+            run.keep_decision(call, answer)
+            raise
+        except Exception as error:
+            after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=_error_text(error)))
+            return _failed(request, after, error)
+        after = self.hooks.run_sync(
+            run.after_tool(call, *_result_of(result), input=answer.input, error=_error_of(result))
+        )
+        return _changed_result(request, result, after)
+
+    async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
+        run, call = self._run_of(request.state, request.runtime), _call_of(request)
+        answer = await run.before_tool(call)
+        if answer.question is not None:
+            answer = await run.before_tool(call, approved=can_pause and _ask(answer.question))
+        if answer.input is None:
+            return _refusal(request, answer)
+        try:
+            with run.tool_context():
+                result = await handler(_changed_call(request, answer))
+        except GraphBubbleUp:
+            run.keep_decision(call, answer)
+            raise
+        except Exception as error:
+            after = await run.after_tool(call, None, input=answer.input, error=_error_text(error))
+            return _failed(request, after, error)
+        after = await run.after_tool(call, *_result_of(result), input=answer.input, error=_error_of(result))
+        return _changed_result(request, result, after)
+
+    def _run_of(self, state: Any, runtime: Any) -> AgentRun:
+        thread = _thread_of(runtime)
+        key = state.get(_RUN_KEY) if isinstance(state, Mapping) else None
+        return self.hooks.run_of(key or f"{thread or ''}-{_prompt_index(state)}", thread=thread, agent=_agent_name())
+
+
+def _messages_of(state: Any) -> list[Any]:
+    found = state.get("messages", []) if isinstance(state, Mapping) else getattr(state, "messages", state)
+    return found if isinstance(found, list) else []
+
+
+def _prompt_index(state: Any) -> str:
+    """Names the run in a graph that is not an agent: it begins with a prompt."""
+    messages = _messages_of(state)
+    last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), None)
+    return "" if last is None else f"{last}-{messages[last].id or _text_of(messages[last])}"
+
+
+def _thread_of(runtime: Any) -> str | None:
+    info = getattr(runtime, "execution_info", None)
+    return None if info is None else info.thread_id
+
+
+def _agent_name() -> str:
+    try:
+        found = get_config().get("metadata", {}).get("lc_agent_name")
+    except RuntimeError:  # outside of a graph
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def _text_of(message: Any) -> str:
+    return message.content if isinstance(message.content, str) else str(message.text)
+
+
+def _with_text(message: Any, text: str) -> Any:
+    """Images and other parts stay; all text becomes one part."""
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": text})
+    others = [part for part in message.content if isinstance(part, dict) and part.get("type") != "text"]
+    return message.model_copy(update={"content": [{"type": "text", "text": text}, *others]})
+
+
+def _read(message: BaseMessage) -> PlainMessage:
+    plain: PlainMessage = {"role": _ROLES.get(message.type, "user"), "content": _text_of(message)}
+    if isinstance(message, AIMessage) and message.tool_calls:
+        plain["tool_calls"] = [_plain_call(call) for call in message.tool_calls]
+    if isinstance(message, ToolMessage):
+        plain |= {"tool_call_id": message.tool_call_id, "name": message.name or ""}
+    return plain
+
+
+def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": call.get("id") or "",
+        "type": "function",
+        "function": {"name": call["name"], "arguments": value_text(to_plain_value(call["args"]))},
+    }
+
+
+def _create(role: str, text: str) -> BaseMessage:
+    return {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}[role](text)
+
+
+FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
+
+
+async def _before_model(run: AgentRun, request: Any) -> RequestAnswer:
+    return await run.before_model(request.messages, FORMAT, request.system_prompt)
+
+
+def _changed_request(request: Any, answer: RequestAnswer) -> Any:
+    changes: dict[str, Any] = {}
+    if answer.messages is not None:
+        changes["messages"] = answer.messages
+    if answer.system is not None:
+        changes["system_message"] = SystemMessage(answer.system)
+    return request.override(**changes) if changes else request
+
+
+async def _after_model(run: AgentRun, response: Any) -> Any:
+    """The response may be a message, or have several."""
+    messages = response.result if hasattr(response, "result") else [response]
+    for at, message in enumerate(messages):
+        if not isinstance(message, AIMessage):
+            continue
+        text = _text_of(message)
+        left = await run.after_model(text, [_plain_call(call) for call in message.tool_calls])
+        if left != text:
+            messages[at] = _with_text(message, left)
+    return response if hasattr(response, "result") else messages[0]
+
+
+def _stopped(reason: str) -> Any:
+    return AIMessage(f"Stopped by a hook: {reason}")
+
+
+def _call_of(request: Any) -> FrameworkCall:
+    call = request.tool_call
+    input = to_plain_value(call["args"])
+    return FrameworkCall(call["name"], input, call["id"]) if call.get("id") else FrameworkCall(call["name"], input)
+
+
+def _is_only_call(request: Any) -> bool:
+    """LangGraph gives answers to the questions of one node by their order, which is not fixed for calls in threads."""
+    last = next((each for each in reversed(_messages_of(request.state)) if isinstance(each, AIMessage)), None)
+    return last is not None and len(last.tool_calls) == 1
+
+
+def _ask(question: Question) -> bool:
+    """Pauses the graph. The question and the answers have the form of LangChain's own approvals."""
+    if get_config().get("configurable", {}).get("__pregel_checkpointer") in (None, False):
+        return False  # nobody could ever answer
+    action = {"name": question.tool, "args": question.input, "description": question.reason}
+    review = {"action_name": question.tool, "allowed_decisions": ["approve", "reject"]}
+    answer = interrupt({"action_requests": [action], "review_configs": [review], "hook": question.hook})
+    decisions = answer.get("decisions") if isinstance(answer, dict) else None
+    if isinstance(decisions, list):
+        return len(decisions) == 1 and isinstance(decisions[0], dict) and decisions[0].get("type") == "approve"
+    return answer is True
+
+
+def _refusal(request: Any, answer: CallAnswer) -> Any:
+    return _error_message(request, answer.refusal or "Not approved.")
+
+
+def _error_message(request: Any, text: str) -> Any:
+    call = request.tool_call
+    return ToolMessage(text, tool_call_id=call["id"], name=call["name"], status="error")
+
+
+def _changed_call(request: Any, answer: CallAnswer) -> Any:
+    if not answer.is_changed:
+        return request
+    return request.override(tool_call={**request.tool_call, "args": answer.input})
+
+
+def _error_text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _failed(request: Any, after: ResultAnswer, error: Exception) -> Any:
+    if not after.is_changed and not after.notes:
+        raise error
+    return _error_message(request, after.text)
+
+
+def _message_of(result: Any) -> Any:
+    """A tool may return a Command with its message among other updates."""
+    if isinstance(result, Command):
+        update = result.update if isinstance(result.update, dict) else {}
+        return next((each for each in update.get("messages", ()) if isinstance(each, ToolMessage)), None)
+    return result
+
+
+def _result_of(result: Any) -> tuple[Any]:
+    message = _message_of(result)
+    if message is None:
+        return (value_text(to_plain_value(getattr(result, "update", result))),)
+    return (message.content if isinstance(message.content, str) else to_plain_value(message.content),)
+
+
+def _error_of(result: Any) -> str | None:
+    message = _message_of(result)
+    failed = message is not None and getattr(message, "status", "") == "error"
+    return value_text(to_plain_value(message.content)) if failed else None
+
+
+def _changed_result(request: Any, result: Any, after: ResultAnswer) -> Any:
+    if not after.is_changed and not after.notes:
+        return result
+    message = _message_of(result)
+    if message is None:
+        return result if not after.is_changed else _error_message(request, after.text)
+    content = after.text if after.is_changed or isinstance(message.content, str) else _appended(message, after)
+    new = message.model_copy(update={"content": content, "status": "success" if after.ok else "error"})
+    if after.is_changed and getattr(new, "artifact", None) is not None:
+        new = new.model_copy(update={"artifact": None})  # it may have what hooks removed
+    if not isinstance(result, Command):
+        return new
+    messages = [new if each is message else each for each in result.update["messages"]]
+    return Command(
+        graph=result.graph, update={**result.update, "messages": messages}, resume=result.resume, goto=result.goto
+    )
+
+
+def _appended(message: Any, after: ResultAnswer) -> list[Any]:
+    return [*message.content, {"type": "text", "text": after.notes}]
