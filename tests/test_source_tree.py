@@ -75,8 +75,10 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
     "run by Alembic, which tests/runtime/storage/test_store_migrations.py starts": (
         "runtime/storage/migrations/env.py",
         "runtime/storage/migrations/versions/v0001_initial.py",
+        "runtime/storage/migrations/versions/v0002_hub.py",
     ),
     "types and tables without logic; tested where they are used": (
+        "runtime/storage/hub_tables.py",
         "runtime/storage/tables.py",
         "standard_agents/messages.py",
     ),

@@ -15,8 +15,9 @@ from sqlalchemy import Connection, text
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import store
+from hookline.runtime.storage.hub_tables import metadata
 from hookline.runtime.storage.store import Store, file_url, open_database
-from hookline.runtime.storage.tables import VERSION, VERSION_TABLE, metadata
+from hookline.runtime.storage.tables import VERSION, VERSION_TABLE
 from runtime.storage.row_factories import async_test, open_store, open_store_with_thread
 
 pytestmark = pytest.mark.slow

@@ -148,6 +148,11 @@ class Store:
             raise
         return cls(database)
 
+    @property
+    def database(self) -> Database:
+        """For tables that others keep in the same database."""
+        return self._database
+
     async def close(self) -> None:
         await self._database.close()
 

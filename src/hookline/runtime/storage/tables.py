@@ -128,7 +128,7 @@ class ApprovalRow:
     answered_at: float | None = None
 
 
-VERSION: Final = "0001"
+VERSION: Final = "0002"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()
@@ -165,6 +165,7 @@ sessions: Final = Table(
     Column("ended", AnyText),
     Column("hooks", JsonText),
     Column("claim", BigInteger, nullable=False, server_default="0"),  # how often a process has claimed it
+    Column("hub", KeyText),  # the hub that runs it
 )
 
 threads: Final = Table(
@@ -263,6 +264,9 @@ approvals: Final = Table(
     Column("answered", Boolean),
     Column("by", AnyText),
     Column("answered_at", Double),
+    Column("edited", JsonText),  # the input as the person changed it
+    Column("why", AnyText),
+    Column("remember", AnyText),
 )
 Index("ix_approvals_call", approvals.c.thread, approvals.c.call)
 Index(

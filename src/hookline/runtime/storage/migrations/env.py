@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from hookline.runtime.storage.tables import VERSION_TABLE, metadata
+from hookline.runtime.storage.hub_tables import metadata
+from hookline.runtime.storage.tables import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],
