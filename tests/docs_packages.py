@@ -24,6 +24,7 @@ DESCRIPTIONS = {
     "hosts": "coding agents, the bridge, `install` and `doctor`, the MCP proxy, Python sessions",
     "frameworks": "the agents of Python frameworks: what their adapters share, and one module for each",
     "runtime": "hookline's own agent: models, tools, threads, storage, skills, triggers",
+    "hub": "decisions of all hosts in one place: API, event bus, access, console, browser agents",
     "testing": "what users need to test their hooks",
     "demo": "the session of `make run`",
     "pytest_plugin": "the pytest fixture `hookline_fire`",

@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hosts": BELOW_HOSTS,
     "frameworks": BELOW_HOSTS | {"hosts"},
     "runtime": BELOW_HOSTS | {"hosts"},
+    "hub": BELOW_HOSTS | {"hosts", "runtime"},
     "testing": BELOW_HOSTS | {"hosts", "runtime"},
     "demo": BELOW_HOSTS | {"hosts", "runtime", "testing"},
     "pytest_plugin": BELOW_HOSTS | {"hosts", "runtime", "testing"},

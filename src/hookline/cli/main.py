@@ -36,6 +36,7 @@ VERBS: Final = {
     "prove": ("hookline.cli.prove", "Prove that the hooks stop every event of a kind, or show one that passes."),
     "stats": ("hookline.cli.stats", "Count how often each hook acted, and how long it took."),
     "verify": ("hookline.cli.verify", "Check that no record was changed, removed or inserted."),
+    "hub": ("hookline.cli.hub", "Serve the console, the API and browser agents."),
     "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),
     "serve": ("hookline.cli.serve", "Run the local engine that answers the bridge."),
     "completion": ("hookline.cli.completion", "Print a shell completion script."),

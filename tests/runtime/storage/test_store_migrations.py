@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import store
-from hookline.runtime.storage.hub_tables import metadata
+from hookline.runtime.storage.hub_tables import decisions
 from hookline.runtime.storage.store import Store, file_url, open_database
 from hookline.runtime.storage.tables import VERSION, VERSION_TABLE
 from runtime.storage.row_factories import async_test, open_store, open_store_with_thread
@@ -48,7 +48,7 @@ print(at_once, os.waitstatus_to_exitcode(os.waitpid(forked(begin), 0)[1]))
 
 def differences(connection: Connection) -> list[Any]:
     context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "compare_type": True})
-    return list(compare_metadata(context, metadata))
+    return list(compare_metadata(context, decisions.metadata))
 
 
 def test_the_last_migration_is_the_version_that_is_looked_for() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from alembic import context
 
-from hookline.runtime.storage.hub_tables import metadata
+from hookline.runtime.storage import hub_tables
 from hookline.runtime.storage.tables import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=metadata,
+    target_metadata=hub_tables.decisions.metadata,
     version_table=VERSION_TABLE,
     transactional_ddl=True,
 )

@@ -1,0 +1,1 @@
+"""Who may do what: roles, credentials, and the checks that every request passes."""

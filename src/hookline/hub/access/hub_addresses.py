@@ -1,0 +1,53 @@
+"""The names under which a hub is reached: what may stand in `Host` and `Origin`."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from hookline.hub.config.hub_config import FRAMES, HubConfig
+from hookline.lazy_dataclasses import dataclass
+
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class HubAddresses:
+    hosts: frozenset[str]  # with their ports, in lower case
+    origins: frozenset[str]
+    frame_hosts: frozenset[str]  # of the frames of browser agents
+    frame_urls: dict[str, str]  # frame → the origin of its document
+
+    @classmethod
+    def of(cls, config: HubConfig) -> HubAddresses:
+        names = [*_LOOPBACK_NAMES] if config.is_loopback or config.public_url else []
+        if config.host not in ("0.0.0.0", "::"):
+            names.append(f"[{config.host}]" if ":" in config.host else config.host)
+        hosts = {each for name in names for each in _with_port(config.scheme, name, config.port)}
+        origins = {f"{config.scheme}://{host}" for host in hosts}
+        if config.public_url:
+            public = urlsplit(config.public_url)
+            name = (public.hostname or "").lower()
+            shown = f"[{name}]" if ":" in name else name
+            found = _with_port(public.scheme, shown, public.port or _DEFAULT_PORTS[public.scheme])
+            hosts |= found
+            origins |= {f"{public.scheme}://{host}" for host in found}
+        frames = {frame: _frame_url(config, frame) for frame in FRAMES}
+        frame_hosts = frozenset(urlsplit(url).netloc for url in frames.values())
+        return cls(frozenset(hosts), frozenset(origins), frame_hosts, frames)
+
+
+def _with_port(scheme: str, name: str, port: int) -> set[str]:
+    """Browsers leave the usual port out."""
+    given = {f"{name.lower()}:{port}"}
+    return given | {name.lower()} if port == _DEFAULT_PORTS.get(scheme) else given
+
+
+def _frame_url(config: HubConfig, frame: str) -> str:
+    if config.sandbox_host:
+        host = config.sandbox_host.replace("{frame}", frame)
+        return host if "://" in host else f"{urlsplit(config.url).scheme}://{host}"
+    if config.is_loopback and not config.public_url:
+        return f"{config.scheme}://{frame}.localhost:{config.port}"
+    return config.url

@@ -1,0 +1,1 @@
+"""What happens, told to consoles and programs over Socket.IO."""

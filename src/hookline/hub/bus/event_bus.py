@@ -1,0 +1,185 @@
+"""Publishes events to rooms, and takes commands from clients. Namespace `/events` of Socket.IO.
+
+To publish: `await hub.bus.publish("rules_changed", {"set": "everyone"}, rooms=("live",))`.
+To take a command: `hub.bus.add_command("answer", answer, Role.APPROVER)`, where
+`async def answer(caller: Caller, data: dict) -> dict` returns what the client gets, or raises CommandError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+import socketio
+from socketio.exceptions import ConnectionRefusedError
+
+from hookline.hub.access.access import Access
+from hookline.hub.access.roles import Caller, Role
+from hookline.hub.bus.room_log import RoomLog
+from hookline.lazy_dataclasses import dataclass
+
+NAMESPACE: Final = "/events"
+LIVE: Final = "live"
+APPROVALS: Final = "approvals"
+DIAGNOSTICS: Final = "channel:diagnostics"
+_OPEN_ROOMS: Final = (LIVE, APPROVALS, DIAGNOSTICS)
+_OPEN_PREFIXES: Final = ("session:", "app:")
+_MAX_ROOM: Final = 220  # characters
+MAX_CONNECTIONS: Final = 300
+_CHECK_SECONDS: Final = 30.0
+
+Command = Callable[[Caller, dict[str, Any]], Awaitable[dict[str, Any] | None]]
+_log = logging.getLogger("hookline.hub")
+
+
+class CommandError(Exception):
+    """Why a command of a client was not done; the client sees the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    token: str
+    caller: Caller
+
+
+class EventBus:
+    def __init__(self, server: socketio.AsyncServer, access: Access) -> None:
+        self.server = server
+        self._access = access
+        self._log = RoomLog()
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._commands: dict[str, tuple[Command, tuple[Role, ...]]] = {}
+        self._clients: dict[str, _Client] = {}
+        server.on("connect", self._connect, namespace=NAMESPACE)
+        server.on("disconnect", self._disconnect, namespace=NAMESPACE)
+        for name in ("join", "join_session", "join_app"):
+            server.on(name, self._joiner(name), namespace=NAMESPACE)
+        server.on("leave", self._leave, namespace=NAMESPACE)
+
+    @property
+    def connections(self) -> int:
+        return len(self._clients)
+
+    async def publish(
+        self, type: str, payload: dict[str, Any], rooms: Iterable[str], session_id: str = "", app_id: str = ""
+    ) -> None:
+        """Clients in these rooms get it as `event`; one in several of them gets it once for each."""
+        event = {"type": type, "session_id": session_id, "app_id": app_id, "payload": payload, "ts": time.time()}
+        for room in rooms:
+            async with self._lock(room):
+                await self.server.emit("event", self._log.add(room, event), room=room, namespace=NAMESPACE)
+
+    async def send_rows(self, data: dict[str, Any]) -> None:
+        """Rows of decisions for everybody in `live`. They are not kept: a client that was away asks the API."""
+        await self.server.emit("decisions", data, room=LIVE, namespace=NAMESPACE)
+
+    def add_command(self, name: str, command: Command, *roles: Role) -> None:
+        self._commands[name] = (command, roles)
+        self.server.on(name, self._runner(name), namespace=NAMESPACE)
+
+    @property
+    def commands(self) -> dict[str, tuple[Role, ...]]:
+        return {name: roles for name, (_, roles) in self._commands.items()}
+
+    async def disconnect_credential(self, credential: str) -> None:
+        """Of somebody who signed out, or whose key was removed."""
+        for sid in [sid for sid, client in self._clients.items() if client.caller.credential == credential]:
+            await self.server.disconnect(sid, namespace=NAMESPACE)
+
+    async def keep_checking(self) -> None:
+        """Until it is cancelled: ends the connections of callers whose credential is not valid any more."""
+        while True:
+            await asyncio.sleep(_CHECK_SECONDS)
+            try:
+                await self.check_clients()
+            except Exception:
+                _log.warning("connections could not be checked", exc_info=True)
+
+    async def check_clients(self) -> None:
+        for sid, client in list(self._clients.items()):
+            caller = await self._access.identify(client.token)
+            if not caller.may(Role.VIEWER):
+                await self.server.disconnect(sid, namespace=NAMESPACE)
+            elif sid in self._clients:
+                self._clients[sid] = _Client(client.token, caller)
+
+    async def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> None:
+        if len(self._clients) >= MAX_CONNECTIONS:
+            raise ConnectionRefusedError("too many connections")
+        token = auth.get("token") if isinstance(auth, dict) else None
+        caller = await self._access.identify(token if isinstance(token, str) else "")
+        if not caller.may(Role.VIEWER):
+            raise ConnectionRefusedError("sign in first")
+        self._clients[sid] = _Client(str(token), caller)
+
+    async def _disconnect(self, sid: str, reason: Any = None) -> None:
+        self._clients.pop(sid, None)
+
+    def _joiner(self, name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
+        async def join(sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
+            room = _room_of(name, data)
+            client = self._clients.get(sid)
+            if client is None or not _may_join(client.caller, room):
+                return {"ok": False, "error": "there is no such room"}
+            since = data.get("since")
+            async with self._lock(room):
+                latest = self._log.latest(room)
+                missed = self._log.since(room, since) if type(since) is int else []
+                await self.server.enter_room(sid, room, namespace=NAMESPACE)
+                if missed is None:
+                    snapshot = {"room": room, "seq": latest}
+                    await self.server.emit("snapshot", snapshot, to=sid, namespace=NAMESPACE)
+                for event in missed or ():
+                    await self.server.emit("event", event, to=sid, namespace=NAMESPACE)
+            return {"ok": True, "room": room, "latest_seq": latest}
+
+        return join
+
+    async def _leave(self, sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
+        room = _room_of("join", data)
+        if room:
+            await self.server.leave_room(sid, room, namespace=NAMESPACE)
+        return {"ok": bool(room), "room": room}
+
+    def _runner(self, name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
+        async def run(sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
+            client = self._clients.get(sid)
+            command, roles = self._commands[name]
+            caller = await self._access.identify(client.token) if client is not None else None
+            if caller is None or not caller.may(*roles):
+                return {"ok": False, "error": "your role does not allow this"}
+            if not isinstance(data, dict):
+                return {"ok": False, "error": "an object is needed"}
+            try:
+                return {"ok": True, **(await command(caller, data) or {})}
+            except CommandError as error:
+                return {"ok": False, "error": str(error)}
+            except Exception:
+                _log.warning("the command %s failed", name, exc_info=True)
+                return {"ok": False, "error": "this failed on the hub; its log says why"}
+
+        return run
+
+    def _lock(self, room: str) -> asyncio.Lock:
+        """So that a client that joins gets what it missed before what is new."""
+        if len(self._locks) > 2000:
+            self._locks = {name: lock for name, lock in self._locks.items() if lock.locked()}
+        return self._locks.setdefault(room, asyncio.Lock())
+
+
+def _room_of(name: str, data: Any) -> str:
+    """Empty if it is not a room."""
+    if not isinstance(data, dict):
+        return ""
+    key, prefix = {"join_session": ("session_id", "session:"), "join_app": ("app_id", "app:")}.get(name, ("room", ""))
+    room = data.get(key)
+    return f"{prefix}{room}" if isinstance(room, str) and room and len(room) <= _MAX_ROOM else ""
+
+
+def _may_join(caller: Caller, room: str) -> bool:
+    return (
+        room in _OPEN_ROOMS or room.startswith(_OPEN_PREFIXES) or (bool(caller.user) and room == f"user:{caller.user}")
+    )

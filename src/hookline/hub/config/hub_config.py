@@ -1,0 +1,116 @@
+"""How a hub runs: where it listens, under which names it is reached, and what it keeps."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass, field
+
+DEFAULT_PORT: Final = 8765
+FRAMES: Final = ("hooks", "agent", "net")
+"""The sandboxed frames of a browser agent's page."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    cert: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class OidcSettings:
+    issuer: str
+    client_id: str
+    secret_env: str = ""
+    roles: dict[str, str] = field(default_factory=dict)  # group → role
+    default: str = ""  # the role of everybody else; empty: refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubConfig:
+    state: Path  # hookline's state directory
+    name: str = field(default_factory=lambda: os.uname().nodename)
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT  # 0: any free one
+    public_url: str = ""
+    tls: TlsFiles | None = None
+    store: str = ""  # a URL; empty: the runtime's default store
+    redis: str = ""
+    workspaces: tuple[Path, ...] = ()
+    agents_path: Path | None = None
+    tools: dict[str, bool] = field(default_factory=dict)  # bash, filesystem → enabled
+    hooks: dict[str, Any] | None = None  # the flo dialect, commands included
+    config_file: Path | None = None
+    approvals_patience: timedelta = timedelta(minutes=10)
+    approvals_ask: str = "auto"
+    record_keep: timedelta = timedelta(days=30)
+    record_most: int = 1_000_000
+    oidc: OidcSettings | None = None
+    sandbox_host: str = ""  # with {frame}; empty: {frame}.localhost on loopback, else the hub's own
+    reads_record: bool = True  # takes the record of this machine and user
+    demo: bool = False
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.tls is not None else "http"
+
+    @property
+    def url(self) -> str:
+        """Where people reach it, without a slash at the end."""
+        if self.public_url:
+            return self.public_url.rstrip("/")
+        return f"{self.scheme}://{_bracketed(self.host)}:{self.port}"
+
+    @property
+    def local_url(self) -> str:
+        """Where programs on this machine reach it."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"{self.scheme}://{_bracketed(host)}:{self.port}"
+
+    @property
+    def agents_directory(self) -> Path:
+        return self.agents_path or self.state / "agents"
+
+    def check(self) -> None:
+        """Raises HooklineError if others could read what is sent, or if the hub cannot know its own name."""
+        if self.public_url and not _is_origin(self.public_url):
+            raise HooklineError(f"public_url {self.public_url!r} is not a URL such as https://hub.example.org")
+        if self.is_loopback:
+            return
+        if self.tls is None and not self.public_url.startswith("https://"):
+            raise HooklineError(
+                f"host {self.host} can be reached by others: set `tls`, or `public_url: https://…` of a proxy that has TLS"
+            )
+        if not self.public_url and self.host in ("0.0.0.0", "::"):
+            raise HooklineError(f"with host {self.host} the hub does not know its own name: set `public_url`")
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_origin(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = parts.scheme in ("http", "https") and parts.path in ("", "/") and not parts.query and not parts.fragment
+    return plain and bool(parts.hostname) and "@" not in parts.netloc and port != 0
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

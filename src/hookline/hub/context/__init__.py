@@ -1,0 +1,1 @@
+"""Everything that a running hub has, for its routes and namespaces."""

@@ -1,0 +1,116 @@
+"""A running hub: its store, its access control, its bus, and what runs in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+import socketio
+
+from hookline.hub.access.access import Access, RateLimit
+from hookline.hub.access.hub_addresses import HubAddresses
+from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
+from hookline.hub.bus.live_rows import LiveRows
+from hookline.hub.config.hub_config import HubConfig
+from hookline.hub.intake.intake import Intake, TakenLine
+from hookline.hub.intake.record_intake import RecordIntake
+from hookline.hub.store.book_table import BookTable
+from hookline.hub.store.decision_table import DecisionTable
+from hookline.hub.store.origin_table import OriginTable
+from hookline.hub.store.record_line import row_json
+from hookline.hub.store.user_table import UserTable
+from hookline.record.record_log import outcome_of
+from hookline.record.segment import record_directory
+from hookline.runtime.storage.store import Store, file_url
+
+_ENTER_TRIES: Final = 5  # a minute, for each address
+_TIDY_SECONDS: Final = 300.0
+
+_log = logging.getLogger("hookline.hub")
+
+
+class Hub:
+    """What routes, namespaces and commands of the bus reach. Open it with `Hub.open`."""
+
+    def __init__(self, config: HubConfig, store: Store) -> None:
+        self.config = config
+        self.store = store
+        self.database = store.database  # for the hub's own tables
+        self.addresses = HubAddresses.of(config)
+        self.started = time.time()
+        self.access = Access(UserTable(self.database))
+        self.enter_limit = RateLimit(_ENTER_TRIES)
+        self.decisions = DecisionTable(self.database)
+        self.origins = OriginTable(self.database)
+        self.books = BookTable(self.database)
+        self.socket = socketio.AsyncServer(
+            async_mode="asgi",
+            transports=["websocket"],
+            cors_allowed_origins=[],  # the request guard has checked the origin
+            max_http_buffer_size=1 << 20,
+            http_compression=False,
+            logger=False,
+            engineio_logger=False,
+        )
+        self.bus = EventBus(self.socket, self.access)
+        self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
+        self.intake = Intake(self.database, self._on_taken)
+        self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, config: HubConfig) -> AsyncIterator[Hub]:
+        """Opens the store and starts what runs in the background. Raises HooklineError."""
+        async with AsyncExitStack() as stack:
+            store = await Store.open(config.store or file_url(config.state / "sessions.db"))
+            stack.push_async_callback(store.close)
+            hub = cls(config, store)
+            stack.push_async_callback(hub._stop_tasks)
+            hub.run_in_background(hub.live.run())
+            hub.run_in_background(hub.bus.keep_checking())
+            hub.run_in_background(hub._keep_tidying())
+            if config.reads_record:
+                hub.run_in_background(hub.record_intake.run())
+            yield hub
+
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Until the hub ends. A failure is logged."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finish_task)
+
+    async def _stop_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _finish_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a part of the hub has stopped", exc_info=error)
+
+    async def _keep_tidying(self) -> None:
+        while True:
+            try:
+                await self.access.remove_expired()
+            except Exception:
+                _log.warning("old credentials could not be removed", exc_info=True)
+            await asyncio.sleep(_TIDY_SECONDS)
+
+    def _is_watched(self) -> bool:
+        return any(True for _ in self.socket.manager.get_participants(NAMESPACE, LIVE))
+
+    def _on_taken(self, taken: Sequence[TakenLine]) -> None:
+        rows, outcomes = [], []
+        for each in taken:
+            record = each.line.record
+            if each.line.kind == "decision":
+                rows.append({**row_json(record), "machine": each.machine})
+            if outcome := outcome_of(record):
+                outcomes.append({"session": record.get("session"), "call": record.get("call"), "outcome": outcome})
+        self.live.add(rows, outcomes)

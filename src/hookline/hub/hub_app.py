@@ -1,0 +1,133 @@
+"""What the hub serves: which app is mounted where."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import socketio
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from hookline.errors import HooklineError
+from hookline.hub.access.request_guard import AsgiApp, RequestGuard
+from hookline.hub.api import decision_routes, host_routes, me_routes, report_routes, user_routes
+from hookline.hub.api.role_router import ApiError, RoleRouter
+from hookline.hub.context.running_hub import Hub
+
+ROUTERS: Final[tuple[RoleRouter, ...]] = (
+    me_routes.router,
+    user_routes.router,
+    host_routes.router,
+    report_routes.router,
+    decision_routes.router,
+)
+"""Every router of the API, below /api/v1. Add yours here."""
+
+CONSOLE_DIRECTORY: Final = Path(__file__).parent / "console_files"
+"""Where `make console` puts what it builds."""
+
+_log = logging.getLogger("hookline.hub")
+
+_NO_CONSOLE: Final = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>hookline hub</title>
+<h1>hookline hub</h1>
+<p>The hub runs, but its console is not built. Run <code>make console</code> in the checkout, then reload this page.</p>
+<p>The API is at <a href="/api/openapi.json">/api/openapi.json</a>.</p>
+</html>
+"""
+
+
+def create_app(hub: Hub) -> AsgiApp:
+    """The ASGI app, behind the request guard."""
+    api = create_api(hub)
+    routes = [
+        Mount("/api", GZipMiddleware(api, minimum_size=2048)),
+        Mount("/socket.io", socketio.ASGIApp(hub.socket, socketio_path="")),
+        *_console_routes(),
+    ]
+    return RequestGuard(Starlette(routes=routes), hub.addresses, tls=hub.config.url.startswith("https://"))
+
+
+def create_api(hub: Hub) -> FastAPI:
+    api = FastAPI(
+        title="hookline hub",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers={
+            HTTPException: _explain_http_error,
+            RequestValidationError: _explain_invalid_request,
+            HooklineError: _explain_unavailable,
+            Exception: _explain_bug,
+        },
+    )
+    api.state.hub = hub
+    for each in ROUTERS:
+        api.include_router(each.router, prefix="/v1")
+    schema: dict[str, Any] = {}
+
+    async def openapi(request: Request) -> JSONResponse:
+        if not schema:
+            schema.update(_describe_api(api))
+        return JSONResponse(schema)
+
+    api.add_route("/openapi.json", openapi, include_in_schema=False)
+    return api
+
+
+def _describe_api(api: FastAPI) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    schema = get_openapi(title="hookline hub", version=version("hookline"), routes=api.routes)
+    schema["servers"] = [{"url": "/api"}]
+    schema.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return schema
+
+
+def _console_routes() -> list[Route | Mount]:
+    if not (CONSOLE_DIRECTORY / "index.html").is_file():
+        return [Route("/{path:path}", _no_console, methods=["GET"])]
+    return [Mount("/", StaticFiles(directory=CONSOLE_DIRECTORY, html=True))]
+
+
+async def _no_console(request: Request) -> HTMLResponse:
+    return HTMLResponse(_NO_CONSOLE, 200 if request.url.path == "/" else 404)
+
+
+async def _explain_http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, ApiError):
+        content = {"error": error.error} | ({} if error.more is None else {"detail": error.more})
+    else:
+        content = {"error": HTTPStatus(error.status_code).phrase.lower()}
+    return JSONResponse(content, error.status_code, error.headers)
+
+
+async def _explain_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    """Without the values, which may be secrets."""
+    assert isinstance(error, RequestValidationError)
+    detail = [{"where": ".".join(map(str, each["loc"])), "problem": each["msg"]} for each in error.errors()[:20]]
+    return JSONResponse({"error": "the request is not valid", "detail": detail}, 422)
+
+
+async def _explain_unavailable(request: Request, error: Exception) -> JSONResponse:
+    """Usually the database: what is asked for is right, but cannot be done now."""
+    _log.warning("%s %s: %s", request.method, request.url.path, error)
+    return JSONResponse({"error": "the hub cannot do this now", "detail": str(error)}, 503)
+
+
+async def _explain_bug(request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": "this is a bug in hookline; the hub's log says more"}, 500)

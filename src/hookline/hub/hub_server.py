@@ -1,0 +1,130 @@
+"""A hub, from start to end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import uvicorn
+
+from hookline.errors import HooklineError
+from hookline.hooks.session_facts import login_name
+from hookline.hub.access.roles import Role
+from hookline.hub.config.hub_config import HubConfig
+from hookline.hub.context.running_hub import Hub
+from hookline.hub.hub_app import create_app
+from hookline.lazy_dataclasses import replace
+from hookline.project.private_file import write_private_file
+
+_STOP_SECONDS: Final = 3
+_log = logging.getLogger("hookline.hub")
+
+
+async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[None]]) -> None:
+    """Serves until it is interrupted. `on_ready` gets the link that signs the owner in. Raises HooklineError."""
+    config.check()
+    listener = _listen(config.host, config.port)
+    config = replace(config, port=listener.getsockname()[1])
+    try:
+        async with Hub.open(config) as hub:
+            server = _Server(_uvicorn_config(hub))
+            serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+            up = asyncio.ensure_future(server.is_up.wait())
+            await asyncio.wait([serving, up], return_when="FIRST_COMPLETED")
+            up.cancel()
+            try:
+                if not serving.done():
+                    await on_ready(hub, await _prepare_access(hub))
+                await asyncio.shield(serving)
+            finally:
+                server.should_exit = True
+                await serving
+    finally:
+        listener.close()
+
+
+async def _prepare_access(hub: Hub) -> str:
+    """The owner's link. Hosts of this user on this machine find the hub, and a key, in the state directory."""
+    key, _ = await hub.access.add_key(_local_key_name(hub.config), Role.REPORTER, replace=True)
+    write_hub_file(hub.config.state, {"url": hub.config.local_url, "key": key, "name": hub.config.name})
+    owner = await hub.access.first_owner(login_name() or "owner")
+    code = await hub.access.create_code(owner)
+    return f"{hub.config.url}/#enter={code}"
+
+
+def _local_key_name(config: HubConfig) -> str:
+    return f"{config.name}: hosts of {login_name() or 'this user'}"
+
+
+def hub_file(state: Path) -> Path:
+    return state / "hub.json"
+
+
+def write_hub_file(state: Path, about: dict[str, Any]) -> None:
+    """Only its owner may read it: it has a key. Raises HooklineError."""
+    try:
+        write_private_file(hub_file(state), json.dumps(about, indent=1).encode() + b"\n")
+    except OSError as error:
+        raise HooklineError(f"{hub_file(state)} cannot be written: {error.strerror}") from error
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(512)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise HooklineError(f"the hub cannot listen on {host}:{port}: {reason}") from error
+    listener.setblocking(False)
+    return listener
+
+
+def _uvicorn_config(hub: Hub) -> uvicorn.Config:
+    """asyncio's own loop: uvloop makes programs slow to start. h11 and sans-I/O websockets: no C parser reads from outside."""
+    config = hub.config
+    tls = {} if config.tls is None else {"ssl_certfile": str(config.tls.cert), "ssl_keyfile": str(config.tls.key)}
+    return uvicorn.Config(
+        create_app(hub),
+        loop="asyncio",
+        http="h11",
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=1 << 20,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(config.public_url),
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        **tls,  # type: ignore[arg-type]
+    )
+
+
+class _Server(uvicorn.Server):
+    """Ends without raising the signal again: the command decides the exit code."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
+            for each in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(each, self.handle_exit, each, None)
+        await self._serve(sockets)

@@ -1,0 +1,1 @@
+"""The hub's tables: one module for each, with its queries."""

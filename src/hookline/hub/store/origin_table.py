@@ -1,0 +1,88 @@
+"""The processes that write records: where they run, and how far each one's chain has come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from hookline.lazy_dataclasses import dataclass
+from hookline.record.hash_chain import FIRST
+from hookline.runtime.storage.database import Database, Query
+from hookline.runtime.storage.hub_tables import decisions, origins
+from hookline.runtime.storage.queries import upsert_into
+
+
+@dataclass(slots=True)
+class OriginRow:
+    id: str
+    host: str = ""
+    machine: str = ""
+    user: str = ""
+    workspace: str = ""
+    pid: int | None = None
+    version: str = ""
+    key: str = ""
+    first: float = 0
+    last: float = 0
+    skew: float = 0
+    begin: int = 1
+    number: int = 0
+    hash: str = FIRST
+    newest: int = 0
+    lost: int = 0
+    removed: int = 0
+    removed_hash: str = FIRST
+    broken: int | None = None
+
+    @property
+    def missing(self) -> int:
+        """Records that are not here although later ones are. They may still come."""
+        return max(0, self.newest - self.number)
+
+
+_IS_APART = (decisions.c.number > origins.c.number) | (decisions.c.number < origins.c.begin)
+_COLUMNS = tuple(origins.c[name] for name in OriginRow.__dataclass_fields__)
+
+
+class OriginTable:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, limit: int = 500) -> list[OriginRow]:
+        """Those that reported last come first."""
+        statement = select(*_COLUMNS).order_by(origins.c.last.desc()).limit(limit)
+        return await self._database.read(lambda connection: [OriginRow(*row) for row in connection.execute(statement)])
+
+    async def find(self, ids: Collection[str]) -> dict[str, OriginRow]:
+        statement = select(*_COLUMNS).where(origins.c.id.in_(sorted(ids)))
+        rows = await self._database.read(lambda connection: [OriginRow(*row) for row in connection.execute(statement)])
+        return {row.id: row for row in rows}
+
+    async def records_apart(self, ids: Collection[str]) -> dict[str, dict[int, tuple[str, str]]]:
+        """Records beside the whole part of a chain, which wait for those between: number → (previous, hash)."""
+        statement = (
+            select(decisions.c.origin, decisions.c.number, decisions.c.record, decisions.c.hash)
+            .join(origins, origins.c.id == decisions.c.origin)
+            .where(decisions.c.origin.in_(sorted(ids)), _IS_APART)
+        )
+        return await self._database.read(lambda connection: _by_origin(connection.execute(statement)))
+
+
+def _by_origin(rows: Iterable[Any]) -> dict[str, dict[int, tuple[str, str]]]:
+    found: dict[str, dict[int, tuple[str, str]]] = {}
+    for origin, number, record, hash in rows:
+        start = record.find('"previous":"') + len('"previous":"')
+        found.setdefault(origin, {})[number] = (record[start : start + 64], hash)
+    return found
+
+
+def upsert_origins(rows: Sequence[OriginRow]) -> Query[None]:
+    values = [{name: getattr(row, name) for name in OriginRow.__dataclass_fields__} for row in rows]
+
+    def work(connection: Connection) -> None:
+        if values:
+            connection.execute(upsert_into(connection.dialect.name, origins), values)
+
+    return work

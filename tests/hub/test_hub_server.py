@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hookline.errors import HooklineError
+from hookline.hub.hub_server import hub_file, run_hub
+from hookline.lazy_dataclasses import replace
+from hub.hub_process import serve_hub
+from hub.hub_sandbox import async_test
+
+
+@async_test
+async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, link), httpx2.AsyncClient() as http:
+        about = json.loads(hub_file(tmp_path).read_text())
+        assert stat.S_IMODE(hub_file(tmp_path).stat().st_mode) == 0o600
+        assert about["url"] == hub.config.url
+        headers = {"authorization": f"Bearer {about['key']}"}
+        reported = await http.post(
+            f"{about['url']}/api/v1/report", headers={**headers, "content-type": "application/x-ndjson"}
+        )
+        assert reported.status_code == 200
+        assert (await http.get(f"{about['url']}/api/v1/decisions", headers=headers)).status_code == 403
+        entered = await http.post(f"{about['url']}/api/v1/enter", json={"code": link.partition("#enter=")[2]})
+        assert entered.json()["role"] == "owner"
+    first = about["key"]
+    async with serve_hub(tmp_path) as (hub, _):
+        assert (await hub.access.identify(first)).credential == ""
+        assert len(await hub.access.table.users()) == 1
+
+
+@async_test
+async def test_a_port_in_use_and_an_open_door_are_refused(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        with pytest.raises(HooklineError, match="cannot listen on 127"):
+            await run_hub(hub.config, lambda hub, link: pytest.fail("it started"))
+        with pytest.raises(HooklineError, match="can be reached by others"):
+            await run_hub(replace(hub.config, host="0.0.0.0"), lambda hub, link: pytest.fail("it started"))
