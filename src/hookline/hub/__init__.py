@@ -7,6 +7,7 @@ access/           roles, codes, tokens and keys; the request guard; response hea
 api/              one `<thing>_routes` for each thing
 bus/              Socket.IO: `EventBus.publish`, `EventBus.add_command`, live rows
 intake/           records → database
+workspaces/       the runtimes of the hub's own agents
 store/            one `<thing>_table` for each table
 
 Add a route: a function in a `<thing>_routes` module, declared with `@router.get(path, Role.VIEWER)`, where `router` is a
@@ -20,5 +21,8 @@ Take a command from a client: `hub.bus.add_command("answer", answer, Role.APPROV
 The database: `hub.store` is the runtime's Store, `hub.database.read(query)` and `.write(query)` run queries on the hub's own
 tables (`hookline.runtime.storage.hub_tables`). A loop that runs as long as the hub: `hub.run_in_background(work())`.
 
-A sub-package imports only those below it, and never this one: config, store, access, bus, intake, context, api.
+Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settings` says how agents run. All runtimes share the
+hub's store.
+
+A sub-package imports only those below it, and never this one: config, store, access, bus, intake, workspaces, context, api.
 """

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import socketio
@@ -23,8 +24,10 @@ from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginTable
 from hookline.hub.store.record_line import row_json
 from hookline.hub.store.user_table import UserTable
+from hookline.hub.workspaces.runtimes import Runtimes
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
+from hookline.runtime.settings import Settings
 from hookline.runtime.storage.store import Store, file_url
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
@@ -60,6 +63,7 @@ class Hub:
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
+        self.runtimes = Runtimes(self.runtime_settings)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -70,6 +74,7 @@ class Hub:
             store = await Store.open(config.store or file_url(config.state / "sessions.db"))
             stack.push_async_callback(store.close)
             hub = cls(config, store)
+            stack.push_async_callback(hub.runtimes.close)
             stack.push_async_callback(hub._stop_tasks)
             hub.run_in_background(hub.live.run())
             hub.run_in_background(hub.bus.keep_checking())
@@ -77,6 +82,10 @@ class Hub:
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub
+
+    def runtime_settings(self, workspace: Path) -> Settings:
+        """How agents run in a workspace."""
+        return Settings(store=self.store, on_problem="warn", patience=self.config.approvals_patience)
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Until the hub ends. A failure is logged."""

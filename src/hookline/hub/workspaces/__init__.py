@@ -1,0 +1,1 @@
+"""The agents that the hub runs itself: one runtime for each workspace."""
