@@ -8,9 +8,11 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -73,7 +75,7 @@ class Receiver:
         ]
 
     def wait(self, count: int) -> list[Any]:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(self.spans) < count:
             assert time.monotonic() < deadline, f"{len(self.spans)} of {count} spans came"
             time.sleep(0.02)
@@ -266,36 +268,57 @@ def test_a_python_program_ends_soon_without_a_collector(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", AGENT], cwd=tmp_path, env=env, check=True, timeout=60)
 
 
-@pytest.mark.slow
-def test_the_environment_of_a_coding_agent_sends_nothing_anywhere(receiver: Receiver, tmp_path: Path) -> None:
-    """A project may set variables for the hooks of its agent: neither a collector nor a proxy of it is used."""
-    other = Receiver()
+@pytest.fixture
+def short_home() -> Iterator[Path]:
+    """An engine's socket needs a short path: those of tests are often too long, and each call would decide by itself."""
+    with tempfile.TemporaryDirectory(prefix="hl") as home:
+        yield Path(home)
+
+
+@pytest.fixture
+def other() -> Iterator[Receiver]:
+    started = Receiver()
+    yield started
+    started.server.shutdown()
+    started.server.server_close()
+
+
+@contextmanager
+def engine(home: Path, env: dict[str, str]) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, "-m", "hookline", "serve"], env=env, cwd=home)
+    socket_file = home / ".local/state/hookline/run/engine.sock"
+    deadline = time.monotonic() + 60
+    while not socket_file.exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     try:
-        own = tmp_path / ".config/hookline/hookline.yaml"
-        own.parent.mkdir(parents=True)
-        own.write_text(f"record: {{opentelemetry: {{endpoint: '{receiver.url}', headers: {{x-key: k1}}}}}}\n{HOOKS}\n")
-        hostile = dict.fromkeys(("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), other.url)
-        hostile |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), other.url)
-        hostile |= {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_HEADERS": "x-evil=1"}
-        call = {"tool_name": "Bash", "tool_input": {"command": "rm x"}}
-        payload = json.dumps({"session_id": "s9", "cwd": str(tmp_path), **call})
-        argv = [sys.executable, "-m", "hookline", "bridge", "claude-code", "PreToolUse"]
-        env = environment(tmp_path, **hostile)
-        serving = subprocess.Popen([sys.executable, "-m", "hookline", "serve"], env=env, cwd=tmp_path)
-        try:
-            for _ in range(100):
-                subprocess.run(argv, input=payload, env=env, cwd=tmp_path, text=True, capture_output=True, timeout=60)
-                if receiver.spans:
-                    break
-                time.sleep(0.3)
-        finally:
-            serving.terminate()
-            serving.wait(20)
-        assert attributes(receiver.wait(1)[0])["gen_ai.conversation.id"] == "s9"
-        headers = {name.lower() for name in receiver.requests[0][0]}
-        assert "x-key" in headers
-        assert "x-evil" not in headers
-        assert not other.requests
+        yield
     finally:
-        other.server.shutdown()
-        other.server.server_close()
+        process.terminate()
+        process.wait(60)
+
+
+@pytest.mark.slow
+def test_the_environment_of_a_coding_agent_sends_nothing_anywhere(
+    receiver: Receiver, other: Receiver, short_home: Path
+) -> None:
+    """A project may set variables for the hooks of its agent: neither a collector nor a proxy of it is used."""
+    own = short_home / ".config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"record: {{opentelemetry: {{endpoint: '{receiver.url}', headers: {{x-key: k1}}}}}}\n{HOOKS}\n")
+    hostile = dict.fromkeys(("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), other.url)
+    hostile |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), other.url)
+    hostile |= {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_HEADERS": "x-evil=1"}
+    env = environment(short_home, **hostile)
+    call = {"tool_name": "Bash", "tool_input": {"command": "rm x"}}
+    payload = json.dumps({"session_id": "s9", "cwd": str(short_home), **call})
+    argv = [sys.executable, "-m", "hookline", "bridge", "claude-code", "PreToolUse"]
+    with engine(short_home, env):
+        subprocess.run(argv, input=payload, env=env, cwd=short_home, text=True, capture_output=True, timeout=60)
+        (span,) = receiver.wait(1)
+    assert attributes(span)["gen_ai.conversation.id"] == "s9"
+    headers = {name.lower() for name in receiver.requests[0][0]}
+    assert "x-key" in headers
+    assert "x-evil" not in headers
+    assert not other.requests
