@@ -78,9 +78,9 @@ def test_variables_with_secret_names_are_masked(monkeypatch: pytest.MonkeyPatch)
     facts_module._encoded_secrets.cache_clear()
     monkeypatch.setenv("MY_SECRET", 'quoted"värde')
     try:
-        assert may_have_secret(json.dumps(['say quoted"värde now']))
+        assert may_have_secret(json.dumps(['say quoted"värde now']).encode())
         assert recordable().text('say quoted"värde now') == "say *** now"
-        assert not may_have_secret(json.dumps(["ls -la"]))
+        assert not may_have_secret(json.dumps(["ls -la"]).encode())
     finally:
         monkeypatch.undo()
         facts_module.environment_secrets.cache_clear()
@@ -137,7 +137,7 @@ _PARTS = st.sampled_from(
 def test_what_masking_would_change_is_looked_at(text: str) -> None:
     assert RecordableFacts(RecordedFacts.MASKED, masks=True).text(text) == mask(text)
     if mask(text) != text:
-        assert may_have_secret(json.dumps([text]))
+        assert may_have_secret(json.dumps([text]).encode())
 
 
 def test_a_secret_beside_half_a_character_is_masked() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hookline.record import segment as segment_module
 from hookline.record import writer as writer_module
 from hookline.record.record_reader import read_records
-from hookline.record.segment import RecordDirectory
+from hookline.record.segment import RecordDirectory, take_if_left
 from hookline.record.verification import verify_chains
 from hookline.record.writer import RecordClock, RecordWriter, encode_record
 
@@ -20,7 +21,7 @@ def writer(directory: RecordDirectory) -> RecordWriter:
     return RecordWriter(directory, {"machine": "here"})
 
 
-def text(n: int) -> str:
+def text(n: int) -> bytes:
     return encode_record({"kind": "decision", "n": n})
 
 
@@ -155,3 +156,46 @@ def test_a_file_that_could_not_be_made_is_made_later(
 
 def fail(*_: object) -> None:
     raise OSError("no room")
+
+
+DAY = 86_400 * 10**9
+
+
+def test_each_day_has_its_own_file(directory: RecordDirectory) -> None:
+    """A process that lives long and decides little must not keep old records."""
+    times = iter([10 * DAY - 2000, 10 * DAY - 1000, 10 * DAY, 10 * DAY + 1000])
+    writer = RecordWriter(directory, {}, clock=lambda: next(times))
+    for _ in range(4):
+        writer.write(encode_record({"kind": "decision"}))
+    assert [len(path.read_bytes().splitlines()) for path in directory.live_segments()] == [3, 2]
+    assert verify_chains(directory).records == 5
+
+
+def test_a_file_of_yesterday_is_left_though_nothing_new_comes(directory: RecordDirectory) -> None:
+    now = 10 * DAY
+    writer = RecordWriter(directory, {}, clock=lambda: now)
+    writer.write(encode_record({"kind": "decision"}))
+    (path,) = directory.live_segments()
+    writer.close_old_file()
+    assert take_if_left(path) is None
+    now = 11 * DAY
+    writer.close_old_file()
+    file = take_if_left(path)
+    assert file is not None
+    os.close(file)
+    writer.write(encode_record({"kind": "decision"}))
+    assert verify_chains(directory).records == 3
+
+
+@pytest.mark.parametrize("notices", ["when it looks", "at the next file"])
+def test_a_record_that_somebody_removes_begins_anew(directory: RecordDirectory, notices: str) -> None:
+    now = 10 * DAY
+    writer = RecordWriter(directory, {}, clock=lambda: now)
+    writer.write(encode_record({"kind": "decision"}))
+    shutil.rmtree(directory.path)
+    if notices == "when it looks":
+        writer.close_old_file()
+    else:
+        now = 11 * DAY
+    assert writer.write(encode_record({"kind": "decision"})) == f"{writer.id}-2"
+    assert verify_chains(directory).records == 2

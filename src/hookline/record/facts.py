@@ -111,9 +111,9 @@ def environment_secrets() -> tuple[str, ...]:
     return secret_values(os.environ)
 
 
-def may_have_secret(text: str) -> bool:
+def may_have_secret(text: bytes) -> bool:
     """False only if masking would change nothing in the values of this JSON text."""
-    return _may_be_secret(text, _encoded_secrets())
+    return _search(text) is not None or any(secret in text for secret in _encoded_secrets())
 
 
 def _may_be_secret(text: str, known: tuple[str, ...]) -> bool:
@@ -133,5 +133,5 @@ _search: Final = _compile_search(_MAY_BE_SECRET)
 
 
 @cache
-def _encoded_secrets() -> tuple[str, ...]:
-    return tuple(json.dumps(secret)[1:-1] for secret in environment_secrets())
+def _encoded_secrets() -> tuple[bytes, ...]:
+    return tuple(json.dumps(secret)[1:-1].encode() for secret in environment_secrets())

@@ -38,7 +38,7 @@ class Recorder:
     def __init__(self, directory: RecordDirectory) -> None:
         self._directory = directory
         about = {"machine": os.uname().nodename, "owner": str(os.getuid())}
-        self._writer = RecordWriter(directory, about, self._archive_if_many)
+        self._writer = RecordWriter(directory, about, self._on_new_file)
         self._keep: timedelta | None = None  # as the user's own file says, once a book has told it
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
         self._keep_again_at = 0.0  # after a failure
@@ -85,10 +85,12 @@ class Recorder:
         """Moves the records of ended processes into archives, at most once in ten minutes."""
         from hookline.record.archive import archive_if_due  # few processes come to it
 
+        self._writer.close_old_file()
         archive_if_due(self._directory, lambda: self._keep)
 
-    def _archive_if_many(self) -> None:
-        """Beside the decision, which must not wait for it. A process that ends meanwhile leaves it to the next one."""
+    def _on_new_file(self) -> None:
+        """Archives beside the decision, which must not wait for it. A process that ends leaves it to the next one."""
+        self._kept.clear()  # somebody may have removed the whole record
         if self._directory.is_archiving_due() and self._directory.has_many_live_files():
             threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
 
@@ -197,10 +199,12 @@ def archive_all() -> None:
         recorder.archive_if_due()
 
 
-def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str | None:
+def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> bytes | None:
     """The record's text if nothing in it must be cut or masked, which costs a third of looking at every value."""
     try:
-        text = encode_record({**make_entry(AsTheyAre(how)), "hooks": hooks})
+        entry = make_entry(AsTheyAre(how))
+        entry["hooks"] = hooks
+        text = encode_record(entry)
     except (TypeError, ValueError, RecursionError):  # a value that is not JSON
         return None
     if len(text) > MAX_TEXT or (how is not RecordedFacts.FULL and may_have_secret(text)):
@@ -208,7 +212,7 @@ def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str
     return text
 
 
-def _encode_long(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str:
+def _encode_long(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> bytes:
     recordable = RecordableFacts(how, masks=how is not RecordedFacts.FULL)
     entry = {**make_entry(recordable), "hooks": hooks}
     if recordable.cut:

@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
@@ -45,23 +46,25 @@ class RecordWriter:
         self._segment = 0
         self._lost = 0
         self._retry_at = 0.0
-        self._pid = 0
+        self._is_begun = False
         self.id = ""
         self._number = 0  # of the last record, and its hash: two plain values, because every record needs them
         self._hash = FIRST
-        self._last_at = ""
+        self._last_at = self._next_day = ""
+        forget = weakref.WeakMethod(self._forget_parent)
+        os.register_at_fork(after_in_child=lambda: (method := forget()) and method())  # asking each time costs a call
 
-    def write(self, text: str) -> str:
+    def write(self, text: bytes) -> str:
         """Appends a JSON object that is not empty, and returns the record's id; "" if it was lost."""
         with self._lock:
-            if self._pid != os.getpid():  # the first record, or a fork
+            if not self._is_begun:  # the first record, or a fork
                 self._begin()
             if self._lost and time.monotonic() < self._retry_at:
                 self._lost += 1
                 return ""
             try:
                 at = self._clock.now()
-                if self._size >= SEGMENT_BYTES or self._file < 0 or at < self._last_at:
+                if self._size >= SEGMENT_BYTES or self._file < 0 or not self._last_at <= at < self._next_day:
                     self._open_next(at)
                 if self._lost:
                     self._append(encode_record({"kind": "gap", "lost": self._lost}), at)
@@ -76,6 +79,18 @@ class RecordWriter:
                     self._close_file()
                 return ""
 
+    def close_old_file(self) -> None:
+        """Leaves a file of an earlier day to be archived, so that it does not keep old records, also if no new one comes.
+
+        If somebody has removed the file, the next record begins a new chain.
+        """
+        with self._lock:
+            if self._file >= 0 and self._is_begun:
+                if os.fstat(self._file).st_nlink == 0:
+                    self._is_begun = False
+                elif self._clock.now() >= self._next_day:
+                    self._close_file()
+
     def count_lost(self) -> None:
         """A record that could not be made."""
         with self._lock:
@@ -83,13 +98,18 @@ class RecordWriter:
 
     def close(self) -> None:
         with self._lock:
-            if self._pid == os.getpid():
+            if self._is_begun:
                 self._close_file()
+
+    def _forget_parent(self) -> None:
+        """In a forked process: another thread may have had the lock."""
+        self._lock = threading.Lock()
+        self._is_begun = False
 
     def _begin(self) -> None:
         """A new chain: a process that was forked must not go on with its parent's."""
         self._close_file()  # after a fork, the parent's own descriptor keeps the lock
-        self._pid = os.getpid()
+        self._is_begun = True
         self.id = os.urandom(8).hex()
         self._segment, self._number, self._hash, self._lost, self._last_at = 0, 0, FIRST, 0, ""
 
@@ -99,7 +119,9 @@ class RecordWriter:
         self._file = -1
 
     def _open_next(self, at: str) -> None:
-        """Also if the clock was set back: so a file's time is not before that of any record in it."""
+        """Also if the clock was set back, so that a file's time is not before that of any record in it; and each day."""
+        if self._number and not self._directory.live.is_dir():  # somebody has removed the whole record
+            self._begin()
         is_first = self._number == 0
         if is_first:
             self._directory.create()
@@ -107,15 +129,16 @@ class RecordWriter:
         if self._file >= 0:
             os.close(self._file)
         self._file, self._size, self._segment = file, 0, self._segment + 1
+        self._next_day = at[: len("2026-11-16")] + "U"  # after all times of the day, `…T23:59:59`
         if is_first:
             ChainsFile(self._directory.chains).add([ChainEntry(self.id, "opened", Head(), time.time())])
-            self._append(encode_record({"kind": "start", **self._about, "pid": self._pid}), at)
+            self._append(encode_record({"kind": "start", **self._about, "pid": os.getpid()}), at)
         self._on_new_file()
 
-    def _append(self, text: str, at: str) -> str:
+    def _append(self, text: bytes, at: str) -> str:
         number = self._number + 1
         id = f"{self.id}-{number}"
-        line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",{text[1:]}'.encode()
+        line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",'.encode() + text[1:]
         written = os.write(self._file, line + b"\n")
         if written != len(line) + 1:
             os.ftruncate(self._file, self._size)
@@ -143,14 +166,14 @@ class RecordClock:
         return f"{self._date}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.{fraction:06}Z"
 
 
-def _make_encoder() -> Callable[[object], str]:
-    """`JSONEncoder.encode`, without building its C part anew for every record, which costs a quarter of it."""
+def _make_encoder() -> Callable[[object], bytes]:
+    """`JSONEncoder.encode` as bytes, without building its C part anew for every record, which costs a quarter of it."""
     encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
     make: Any = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
-        return encoder.encode
+        return lambda value: encoder.encode(value).encode()
     encode = make(None, encoder.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False)
-    return lambda value: "".join(encode(value, 0))
+    return lambda value: "".join(encode(value, 0)).encode()
 
 
 encode_record: Final = _make_encoder()
