@@ -6,6 +6,8 @@ AGENTS := .cache/agents
 MCP := .cache/mcp
 EDITORS := .cache/editors
 PROTOCOLS := .cache/protocols
+BROWSER := .cache/browser
+CONSOLE := src/hookline/hub/console_files
 DIST := .cache/dist
 DOCS := .cache/docs
 export UV_SYSTEM_CERTS = 1
@@ -14,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-package dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -67,10 +69,36 @@ test-editors: $(VENV)/.ready  ## what an editor shows: yaml-language-server from
 test-protocols: $(VENV)/.ready  ## the open protocols, with their own test kits and an agent in TypeScript
 	$(call with_packages,test-protocols,tests_protocols,$(PROTOCOLS),)
 
+# Without Node.js or a network, the goals of the console are skipped with a message.
+define build_console
+	@reason=$$(.ci/build-console $(2)); code=$$?; \
+	if [ $$code -eq 75 ]; then echo "$(1): skipped: $$reason"; else echo "$$reason"; exit $$code; fi
+endef
+
+console: $(CONSOLE)/index.html  ## build the hub's console; needs Node.js, which is downloaded if there is none
+
+$(CONSOLE)/index.html: $(VENV)/.ready .ci/build-console $(shell find console -type f -not -path '*/node_modules/*')
+	$(call build_console,console,build)
+
+test-console: $(VENV)/.ready console  ## the console's types, unit tests and size
+	$(call build_console,test-console,test)
+
+test-browser: $(VENV)/.ready console $(BROWSER)/python/.ready  ## the console and browser agents in Chromium
+	@reason=$$(.ci/install-chromium); code=$$?; \
+	if [ $$code -eq 75 ]; then echo "test-browser: skipped: $$reason"; exit 0; fi; \
+	[ $$code -eq 0 ] || exit 1; \
+	test -e $(CONSOLE)/index.html || { echo "test-browser: skipped: the console is not built"; exit 0; }; \
+	$(BROWSER)/python/bin/python -m pytest tests_browser || { echo "test-browser: running the failed tests once more"; $(BROWSER)/python/bin/python -m pytest tests_browser --last-failed; }
+
+$(BROWSER)/python/.ready: tests_browser/requirements.lock
+	@test -x $(BROWSER)/python/bin/python || $(BIN)/python -m venv --without-pip $(BROWSER)/python
+	@$(BIN)/uv pip install --quiet --python $(BROWSER)/python/bin/python --require-hashes -r tests_browser/requirements.lock
+	@touch $@
+
 test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
 	@$(BIN)/python -m pytest tests_package
 
-dist: $(VENV)/.ready  ## build the sdist and the wheel into .cache/dist
+dist: $(VENV)/.ready console  ## build the sdist and the wheel into .cache/dist
 	@rm -rf $(DIST)
 	@$(BIN)/uv build --quiet --out-dir $(DIST)
 
@@ -115,6 +143,12 @@ lock: $(VENV)/.ready  ## update requirements.lock and those of bench, docs and f
 	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
 	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
 	done
+lock: $(VENV)/.ready  ## update every requirements.lock
+	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements.lock
+	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
+	@$(COMPILE) --group docs -o docs/requirements.lock
+	@$(COMPILE) console/requirements.in -o console/requirements.lock
+	@$(COMPILE) tests_browser/requirements.in -o tests_browser/requirements.lock
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

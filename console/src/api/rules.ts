@@ -1,0 +1,95 @@
+/** Rule sets: texts in the flo format, with versions. And the hooks that files bring. */
+
+import type { Moment } from "../parts/time";
+import { type Page, get, post, put } from "./client";
+
+export interface RuleSet {
+  id: string;
+  title: string;
+  dialect?: string;
+  /** The number of the last version; 0 if nothing was saved yet. */
+  head: number;
+  text: string;
+  by?: string;
+  at?: Moment;
+}
+
+export interface Problem {
+  severity?: string;
+  code?: string;
+  what?: string;
+  message?: string;
+  hint?: string;
+  line?: number;
+  column?: number;
+  path?: string;
+}
+
+export interface RuleVersion {
+  number: number;
+  by: string;
+  at: Moment;
+  note: string;
+  text?: string;
+}
+
+export interface PreviewDifference {
+  id: string;
+  at: string;
+  tool?: string;
+  event?: string;
+  host?: string;
+  what?: string;
+  difference: string;
+  before: { verdict: string; hook?: string | null; reason?: string };
+  after: { verdict: string; hook?: string | null; reason?: string };
+}
+
+export interface Preview {
+  events: number;
+  heard: number;
+  counts: Record<string, number>;
+  items: PreviewDifference[];
+  unknown?: string[];
+  problems?: Problem[];
+}
+
+const pathOf = (set: string): string => `/rules/${encodeURIComponent(set)}`;
+
+export const listSets = (signal?: AbortSignal): Promise<Page<RuleSet>> => get("/rules", signal ? { signal } : {});
+export const showSet = (set: string, signal?: AbortSignal): Promise<RuleSet> => get(pathOf(set), signal ? { signal } : {});
+export const saveSet = (set: string, body: { text: string; base: number; note: string }): Promise<RuleSet> => put(pathOf(set), body);
+export const checkText = (set: string, text: string): Promise<{ problems: Problem[] }> => post(`${pathOf(set)}/check`, { text });
+export const previewText = (set: string, text: string, last: number): Promise<Preview> => post(`${pathOf(set)}/preview`, { text, last });
+export const listVersions = (set: string, signal: AbortSignal): Promise<Page<RuleVersion>> => get(`${pathOf(set)}/versions`, { signal });
+export const showVersion = (set: string, number: number, signal: AbortSignal): Promise<RuleVersion> =>
+  get(`${pathOf(set)}/versions/${number}`, { signal });
+export const rollBack = (set: string, to: number): Promise<RuleSet> => post(`${pathOf(set)}/rollback`, { to });
+
+export interface HookRow {
+  id: string;
+  event: string;
+  file: string;
+  line: number;
+  dialect: string;
+  when?: string;
+  then?: string;
+  tags?: string[];
+  fires?: number;
+  last_fire?: Moment | null;
+  enabled?: boolean;
+}
+
+export interface HookProblem {
+  file: string;
+  line: number;
+  what: string;
+  hint?: string;
+  severity?: string;
+}
+
+export const listHooks = (signal: AbortSignal): Promise<{ items: HookRow[]; problems?: HookProblem[] }> => get("/hooks", { signal });
+
+export function problemText(problem: Problem): string {
+  return [problem.what ?? problem.message ?? problem.code, problem.hint].filter(Boolean).join(" ");
+}

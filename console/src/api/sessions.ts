@@ -1,0 +1,62 @@
+/** Sessions of agents: those that run on this hub, and those of other hosts, which are shown only. */
+
+import type { Moment } from "../parts/time";
+import { type Page, get, post, remove, send } from "./client";
+
+export interface SessionRow {
+  id: string;
+  /** True if it runs in this hub, so that one can talk to it. */
+  here?: boolean;
+  host?: string;
+  machine?: string;
+  agent?: string;
+  workspace?: string;
+  user?: string;
+  turns?: number;
+  tool_calls?: number;
+  created?: Moment;
+  last_used?: Moment;
+  /** running, idle or ended */
+  state?: string;
+  ended?: string | null;
+  page?: boolean;
+}
+
+export interface StoredMessage {
+  role: string;
+  text?: string;
+  content?: unknown;
+  type?: string;
+  [key: string]: unknown;
+}
+
+export interface Diagnostic {
+  file_path: string;
+  severity_max: string;
+  updated_at: Moment;
+  items: { message: string; severity?: string; line?: number; column?: number; source?: string }[];
+}
+
+const pathOf = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+
+export const listSessions = (query: { before?: string | number; agent?: string }, signal?: AbortSignal): Promise<Page<SessionRow>> =>
+  get("/sessions", signal ? { query, signal } : { query });
+export const showSession = (id: string, signal: AbortSignal): Promise<SessionRow> => get(pathOf(id), { signal });
+export const listMessages = (id: string, signal: AbortSignal): Promise<Page<StoredMessage>> => get(`${pathOf(id)}/messages`, { signal });
+export const listDiagnostics = (id: string, signal: AbortSignal): Promise<Page<Diagnostic>> => get(`${pathOf(id)}/diagnostics`, { signal });
+export const startSession = (body: { agent?: string; workspace?: string }): Promise<SessionRow> => post("/sessions", body);
+export const sendMessage = (id: string, text: string): Promise<void> => post(`${pathOf(id)}/messages`, { text });
+export type SessionAction = "cancel" | "end" | "resume" | "reopen";
+export const actOnSession = (id: string, action: SessionAction): Promise<void> => post(`${pathOf(id)}/${action}`);
+export const deleteSession = (id: string): Promise<void> => remove(pathOf(id));
+
+/** Saves the export as a file. */
+export async function downloadSession(id: string): Promise<void> {
+  const blob = await (await send("GET", `${pathOf(id)}/export`)).blob();
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `session-${id.slice(0, 12)}.json`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

@@ -1,0 +1,114 @@
+/** The agents of this hub: those made here, and those of its workspaces. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { may } from "../../account";
+import { type Agent, listAgents, removeAgent } from "../../api/agents";
+import { startSession } from "../../api/sessions";
+import { connections } from "../../live/bus";
+import { Confirm } from "../../parts/dialog";
+import { Icon } from "../../parts/icons";
+import { When, useLoad } from "../../parts/load";
+import { Empty, Page } from "../../parts/page";
+import { attempt } from "../../parts/toast";
+import { Tags } from "../../parts/verdict";
+import { go } from "../../router";
+import { AgentDialog } from "./agent_dialog";
+
+export const isBrowserAgent = (agent: Agent): boolean => agent.kind !== "workspace";
+
+export function AgentsPage(): JSX.Element {
+  const agents = useLoad(`agents-${connections.value}`, listAgents);
+  const [editing, setEditing] = useState<Agent | "new" | null>(null);
+  const [leaving, setLeaving] = useState<Agent | null>(null);
+  return (
+    <Page
+      title="Agents"
+      lead="Agents run on the hub. The page of a browser agent shows it and runs its scripts; closing it changes nothing."
+      actions={
+        may("editor") && (
+          <button type="button" class="primary" onClick={() => setEditing("new")}>
+            <Icon name="plus" />
+            New agent
+          </button>
+        )
+      }
+    >
+      <When loaded={agents}>
+        {({ items }) =>
+          items.length ? (
+            <ul class="agent-list">
+              {items.map((agent) => (
+                <AgentCard key={`${agent.workspace}:${agent.id}`} agent={agent} onEdit={() => setEditing(agent)} onRemove={() => setLeaving(agent)} />
+              ))}
+            </ul>
+          ) : (
+            <Empty title="No agent yet." />
+          )
+        }
+      </When>
+      {editing && (
+        <AgentDialog
+          {...(editing === "new" ? {} : { agent: editing })}
+          onDone={() => {
+            setEditing(null);
+            agents.reload();
+          }}
+        />
+      )}
+      {leaving && (
+        <Confirm
+          title={`Delete ${leaving.name}?`}
+          text="Its sessions end and go with it, and so do its rules."
+          action="Delete"
+          onClose={() => setLeaving(null)}
+          onConfirm={() => void attempt(() => removeAgent(leaving.id)).then(agents.reload)}
+        />
+      )}
+    </Page>
+  );
+}
+
+export async function openAgent(agent: Agent): Promise<void> {
+  const body = isBrowserAgent(agent) ? { agent: agent.id } : { agent: agent.name, workspace: agent.workspace ?? "" };
+  const session = await startSession(body);
+  go(isBrowserAgent(agent) ? `/agents/${encodeURIComponent(agent.id)}/sessions/${encodeURIComponent(session.id)}` : `/sessions/${encodeURIComponent(session.id)}`);
+}
+
+function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => void; onRemove: () => void }): JSX.Element {
+  const own = isBrowserAgent(agent);
+  return (
+    <li class="card agent-card">
+      <header>
+        <h2>{own ? <a href={`/agents/${encodeURIComponent(agent.id)}`}>{agent.name}</a> : agent.name}</h2>
+        <span class="tag">{own ? "browser agent" : "workspace"}</span>
+      </header>
+      {agent.prompt && <p class="agent-prompt muted">{agent.prompt}</p>}
+      <p class="agent-line">
+        {agent.model && <code>{agent.model}</code>}
+        {agent.workspace && <code class="muted">{agent.workspace}</code>}
+        <Tags tags={agent.tools ?? []} />
+      </p>
+      <div class="actions">
+        {may("editor") && (
+          <button type="button" class="primary small" onClick={() => void attempt(() => openAgent(agent))} aria-label={`New session with ${agent.name}`}>
+            New session
+          </button>
+        )}
+        <a class="button small" href={`/hooks?set=${encodeURIComponent(`agent:${agent.id}`)}`} aria-label={`Rules of ${agent.name}`}>
+          Rules
+        </a>
+        {may("editor") && own && (
+          <>
+            <button type="button" class="small" onClick={onEdit} aria-label={`Change ${agent.name}`}>
+              Change
+            </button>
+            <button type="button" class="small danger" onClick={onRemove} aria-label={`Delete ${agent.name}`}>
+              Delete
+            </button>
+          </>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,84 @@
+/** The hooks of files in workspaces: shown, never edited here. A person's files are the person's. */
+
+import type { JSX } from "preact";
+import { type HookRow, listHooks } from "../../api/rules";
+import { connections } from "../../live/bus";
+import { When, useLoad } from "../../parts/load";
+import { Ago } from "../../parts/time";
+import { Tags } from "../../parts/verdict";
+
+export function FileHooks(): JSX.Element {
+  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
+  return (
+    <section class="file-hooks">
+      <header>
+        <h2>Hooks in files</h2>
+        <span class="muted">read-only here; edit the file where it stands</span>
+      </header>
+      <When loaded={hooks}>
+        {({ items, problems }) => (
+          <>
+            {(problems ?? []).map((problem, index) => (
+              <p key={index} class="notice" data-level={problem.severity === "warning" ? "warning" : "error"}>
+                <code>
+                  {problem.file}:{problem.line}
+                </code>
+                <span>
+                  {problem.what} {problem.hint}
+                </span>
+              </p>
+            ))}
+            {items.length ? <HookTable hooks={items} /> : <p class="muted">No hook stands in a file that this hub knows.</p>}
+          </>
+        )}
+      </When>
+    </section>
+  );
+}
+
+function HookTable({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
+  return (
+    <div class="grid-table" tabIndex={0} role="region" aria-label="Hooks in files">
+      <table class="stack-table">
+        <thead>
+          <tr>
+            <th scope="col">Hook</th>
+            <th scope="col">Event</th>
+            <th scope="col">When</th>
+            <th scope="col">Then</th>
+            <th scope="col" class="number">
+              Fires
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {hooks.map((hook) => (
+            <tr key={`${hook.file}:${hook.line}:${hook.id}`}>
+              <th scope="row">
+                <a href={`/?hook=${encodeURIComponent(hook.id)}`}>{hook.id}</a>
+                <div class="muted host-detail">
+                  {hook.file}:{hook.line} <Tags tags={hook.tags ?? []} />
+                </div>
+              </th>
+              <td data-label="Event">{hook.event}</td>
+              <td data-label="When" class="mono">
+                {hook.when}
+              </td>
+              <td data-label="Then" class="mono">
+                {hook.then}
+              </td>
+              <td data-label="Fires" class="number">
+                {hook.fires ?? 0}
+                {hook.last_fire && (
+                  <div class="muted">
+                    <Ago at={hook.last_fire} />
+                  </div>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

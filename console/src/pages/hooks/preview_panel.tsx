@@ -1,0 +1,91 @@
+/** What the rules as they stand in the form would have decided about what was recorded. */
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type Preview, previewText } from "../../api/rules";
+import { Icon } from "../../parts/icons";
+import { Failure, Loading } from "../../parts/load";
+import { formatShort } from "../../parts/time";
+import { Verdict } from "../../parts/verdict";
+
+const LAST = 10_000;
+const SHOWN = 50;
+
+export function PreviewPanel({ set, text, disabled }: { set: string; text: string; disabled: boolean }): JSX.Element {
+  const [state, setState] = useState<{ text: string; preview?: Preview; failure?: unknown } | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => () => setBusy(false), []);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      setState({ text, preview: await previewText(set, text, LAST) });
+    } catch (failure) {
+      setState({ text, failure });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const isOld = state !== null && state.text !== text;
+  return (
+    <section class="card preview" aria-label="Preview">
+      <header>
+        <h2>Preview</h2>
+        <button type="button" onClick={() => void run()} disabled={disabled || isBusy}>
+          <Icon name="play_back" />
+          {state ? "Preview again" : `Preview against the last ${LAST.toLocaleString()} events`}
+        </button>
+      </header>
+      {isBusy && <Loading />}
+      {!state && !isBusy && <p class="muted">Decides what was recorded under these rules. Nothing is run.</p>}
+      {state?.failure !== undefined && <Failure failure={state.failure} />}
+      {isOld && !isBusy && <p class="notice">You changed the rule since.</p>}
+      {state?.preview && !isBusy && <Result preview={state.preview} />}
+    </section>
+  );
+}
+
+function Result({ preview }: { preview: Preview }): JSX.Element {
+  const changed = preview.items.length;
+  return (
+    <>
+      <dl class="preview-counts">
+        <Count name="events" value={preview.events} />
+        <Count name="heard" value={preview.heard} />
+        <Count name="tightened" value={preview.counts["tightened"] ?? 0} level="deny" />
+        <Count name="loosened" value={preview.counts["loosened"] ?? 0} level="ask" />
+        <Count name="changed" value={preview.counts["changed"] ?? 0} />
+      </dl>
+      {(preview.unknown?.length ?? 0) > 0 && (
+        <p class="notice" data-level="warning">
+          Nobody knows what these would have said: {preview.unknown!.join(", ")}
+        </p>
+      )}
+      {changed > 0 && (
+        <ul class="preview-list">
+          {preview.items.slice(0, SHOWN).map((each) => (
+            <li key={each.id}>
+              <Verdict word={each.before.verdict} />
+              <span aria-label="becomes">→</span>
+              <Verdict word={each.after.verdict} />
+              <a class="ellipsis mono" href={`/decisions/${encodeURIComponent(each.id)}`}>
+                {[each.tool ?? each.event, each.what].filter(Boolean).join(": ")}
+              </a>
+              <span class="muted">{formatShort(each.at)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {changed > SHOWN && <p class="muted">… and {changed - SHOWN} more.</p>}
+      {changed === 0 && <p class="muted">No recorded decision would be different.</p>}
+    </>
+  );
+}
+
+function Count({ name, value, level }: { name: string; value: number; level?: string }): JSX.Element {
+  return (
+    <div data-level={value ? level : undefined}>
+      <dt>{name}</dt>
+      <dd>{value.toLocaleString()}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+/** A session as a list of things to show, built from stored messages and from what comes over the bus. */
+
+export interface ChatDecision {
+  verdict: string;
+  reason: string;
+  by: string | null;
+  halt?: boolean;
+}
+
+export type ChatItem =
+  | { kind: "user"; key: string; text: string }
+  | { kind: "agent"; key: string; agent: string; text: string; isStreaming: boolean }
+  | ChatCall
+  | ({ kind: "decision"; key: string; event: string } & ChatDecision)
+  | { kind: "line"; key: string; level: string; text: string; hook: string }
+  | { kind: "end"; key: string; ending: string; text: string };
+
+export interface ChatCall {
+  kind: "call";
+  key: string;
+  id: string;
+  tool: string;
+  caller: string;
+  input: unknown;
+  /** The input as the hooks left it, if they changed it. */
+  left: unknown;
+  decision: ChatDecision | null;
+  result: { ok: boolean; ran: boolean; text: string } | null;
+}
+
+export interface Chat {
+  items: readonly ChatItem[];
+  isRunning: boolean;
+  lastKey: number;
+}
+
+export const EMPTY_CHAT: Chat = { items: [], isRunning: false, lastKey: 0 };
+
+type Payload = Record<string, unknown>;
+const text = (payload: Payload, name: string): string => (typeof payload[name] === "string" ? (payload[name] as string) : "");
+
+function decisionOf(payload: Payload): ChatDecision {
+  const by = payload["by"];
+  return {
+    verdict: text(payload, "verdict") || "silent",
+    reason: text(payload, "reason"),
+    by: typeof by === "string" ? by : null,
+    halt: payload["halt"] === true,
+  };
+}
+
+function add(chat: Chat, make: (key: string) => ChatItem, isRunning = chat.isRunning): Chat {
+  const lastKey = chat.lastKey + 1;
+  return { items: [...settled(chat.items), make(`c${lastKey}`)], isRunning, lastKey };
+}
+
+/** The last text is complete once something else comes. */
+function settled(items: readonly ChatItem[]): readonly ChatItem[] {
+  const last = items.at(-1);
+  return last?.kind === "agent" && last.isStreaming ? [...items.slice(0, -1), { ...last, isStreaming: false }] : items;
+}
+
+export function addUserMessage(chat: Chat, message: string): Chat {
+  return add(chat, (key) => ({ kind: "user", key, text: message }), true);
+}
+
+/** The chat after an update of the session; unknown types change nothing. */
+export function applyUpdate(chat: Chat, type: string, payload: Payload): Chat {
+  switch (type) {
+    case "text":
+      return applyText(chat, payload);
+    case "call":
+      return applyCall(chat, payload);
+    case "result":
+      return applyResult(chat, payload);
+    case "decision":
+      return applyDecision(chat, payload);
+    case "line":
+      return add(chat, (key) => ({ kind: "line", key, level: text(payload, "level"), text: text(payload, "text"), hook: text(payload, "hook") }));
+    case "retry": {
+      const { items } = chat;
+      const last = items.at(-1);
+      const kept = last?.kind === "agent" && last.isStreaming ? items.slice(0, -1) : items; // its text is sent anew
+      const told = `The model failed and is asked again: ${text(payload, "text")}`;
+      return add({ ...chat, items: kept }, (key) => ({ kind: "line", key, level: "warning", text: told, hook: "" }));
+    }
+    case "compacted":
+      return add(chat, (key) => ({ kind: "line", key, level: "info", text: "Older messages were summarised.", hook: "" }));
+    case "subagent":
+      return add(chat, (key) => ({ kind: "line", key, level: "info", text: `${text(payload, "child_agent")} was started: ${text(payload, "task")}`, hook: "" }));
+    case "user":
+      return addUserMessage(chat, text(payload, "text"));
+    case "end":
+      return applyEnd(chat, payload);
+    default:
+      return chat;
+  }
+}
+
+function applyText(chat: Chat, payload: Payload): Chat {
+  const last = chat.items.at(-1);
+  if (last?.kind === "agent" && last.isStreaming) {
+    return { ...chat, isRunning: true, items: [...chat.items.slice(0, -1), { ...last, text: last.text + text(payload, "text") }] };
+  }
+  const item = { kind: "agent" as const, agent: text(payload, "agent"), text: text(payload, "text"), isStreaming: true };
+  return add(chat, (key) => ({ ...item, key }), true);
+}
+
+function applyCall(chat: Chat, payload: Payload): Chat {
+  const [input, left] = [payload["input"], payload["left"]];
+  const call: Omit<ChatCall, "key"> = {
+    kind: "call",
+    id: text(payload, "id"),
+    tool: text(payload, "tool"),
+    caller: text(payload, "caller"),
+    input,
+    left: left !== undefined && JSON.stringify(left) !== JSON.stringify(input) ? left : undefined,
+    decision: decisionOf(payload),
+    result: null,
+  };
+  return add(chat, (key) => ({ ...call, key }), true);
+}
+
+function applyResult(chat: Chat, payload: Payload): Chat {
+  const id = text(payload, "id");
+  const index = chat.items.findLastIndex((item) => item.kind === "call" && item.id === id && item.result === null);
+  if (index < 0) return chat;
+  const ok = payload["ok"] === true;
+  const result = { ok, ran: payload["ran"] !== false, text: text(payload, ok ? "content" : "error") || text(payload, "content") };
+  const items = [...chat.items];
+  items[index] = { ...(items[index] as ChatCall), result };
+  return { ...chat, items };
+}
+
+function applyDecision(chat: Chat, payload: Payload): Chat {
+  const decision = decisionOf(payload);
+  if (decision.verdict === "silent" && !decision.halt) return chat;
+  return add(chat, (key) => ({ kind: "decision", key, event: text(payload, "event"), ...decision }));
+}
+
+const QUIET_ENDINGS = ["answered"];
+
+function applyEnd(chat: Chat, payload: Payload): Chat {
+  const ending = text(payload, "ending");
+  const done = { ...chat, items: settled(chat.items), isRunning: false };
+  if (QUIET_ENDINGS.includes(ending)) return done;
+  return add(done, (key) => ({ kind: "end", key, ending, text: text(payload, "text") }), false);
+}

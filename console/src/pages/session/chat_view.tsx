@@ -1,0 +1,115 @@
+/** The chat of a session: what was said, each call with what hooks decided about it, and what came of it. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { DiffView } from "../../parts/diff_view";
+import { toText } from "../../parts/json";
+import { Verdict } from "../../parts/verdict";
+import { mainText } from "../approvals/approval_card";
+import type { Chat, ChatCall, ChatItem } from "./chat";
+
+export function ChatView({ chat }: { chat: Chat }): JSX.Element {
+  const end = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    const scroller = end.current?.parentElement;
+    if (scroller && follows.current) scroller.scrollTop = scroller.scrollHeight;
+  }, [chat]);
+  return (
+    <div
+      class="chat"
+      role="log"
+      aria-label="Chat"
+      tabIndex={0}
+      onScroll={(event) => {
+        const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
+        follows.current = scrollTop + clientHeight > scrollHeight - 40;
+      }}
+    >
+      {chat.items.map((item) => (
+        <ChatLine key={item.key} item={item} />
+      ))}
+      {chat.isRunning && (
+        <p class="chat-working" role="status">
+          <i />
+          <i />
+          <i />
+          <span class="visually-hidden">The agent works</span>
+        </p>
+      )}
+      <div ref={end} />
+    </div>
+  );
+}
+
+function ChatLine({ item }: { item: ChatItem }): JSX.Element {
+  switch (item.kind) {
+    case "user":
+      return (
+        <div class="chat-user">
+          <p>{item.text}</p>
+        </div>
+      );
+    case "agent":
+      return (
+        <div class="chat-agent" data-streaming={item.isStreaming}>
+          {item.agent && <span class="chat-name">{item.agent}</span>}
+          <p>{item.text}</p>
+        </div>
+      );
+    case "call":
+      return <CallView call={item} />;
+    case "decision":
+      return (
+        <p class="chat-note">
+          <Verdict word={item.halt ? "halt" : item.verdict} /> {item.event} {item.reason && <span>{item.reason}</span>}
+          {item.by && <code>{item.by}</code>}
+        </p>
+      );
+    case "line":
+      return (
+        <p class="notice chat-notice" data-level={item.level}>
+          <span>{item.text}</span>
+          {item.hook && <code>{item.hook}</code>}
+        </p>
+      );
+    case "end":
+      return (
+        <p class="chat-note muted">
+          {item.ending}
+          {item.text && `: ${item.text}`}
+        </p>
+      );
+  }
+}
+
+const LONG = 600;
+
+function CallView({ call }: { call: ChatCall }): JSX.Element {
+  const { decision, result } = call;
+  const verdict = decision && (decision.halt ? "halt" : decision.verdict);
+  const said = mainText(call.input) ?? toText(call.input);
+  return (
+    <div class="chat-call" data-ok={result ? result.ok : undefined}>
+      <div class="chat-call-head">
+        <strong>{call.tool}</strong>
+        {call.caller && <span class="muted">called by {call.caller}</span>}
+        {verdict && verdict !== "silent" && <Verdict word={verdict} />}
+        {decision?.by && <code class="muted">{decision.by}</code>}
+        <span class="chat-state muted">{!result ? "running…" : !result.ran ? "did not run" : result.ok ? "done" : "failed"}</span>
+      </div>
+      {call.left === undefined ? (
+        <pre class="code">{said}</pre>
+      ) : (
+        <DiffView before={said} after={mainText(call.left) ?? toText(call.left)} label="Input as written, and as the hooks left it" />
+      )}
+      {decision?.reason && <p class="muted">{decision.reason}</p>}
+      {result?.text && (
+        <details open={result.text.length < LONG}>
+          <summary>{result.ok ? "Result" : "Error"}</summary>
+          <pre class="code">{result.text}</pre>
+        </details>
+      )}
+    </div>
+  );
+}

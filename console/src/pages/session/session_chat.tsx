@@ -1,0 +1,134 @@
+/** A session's chat with its approvals, diagnostics, notifications and, if it runs here, a line to write in. */
+
+import type { JSX } from "preact";
+import { useEffect, useReducer, useState } from "preact/hooks";
+import { may } from "../../account";
+import { type Diagnostic, type SessionRow, listDiagnostics, listMessages, sendMessage } from "../../api/sessions";
+import { type BusEvent, connections, join, onEvent, onSnapshot } from "../../live/bus";
+import { Icon } from "../../parts/icons";
+import { When, useLoad } from "../../parts/load";
+import { type Level, attempt, showToast } from "../../parts/toast";
+import { ApprovalCard } from "../approvals/approval_card";
+import { waiting } from "../approvals/waiting";
+import { type Chat, EMPTY_CHAT, addUserMessage, applyUpdate } from "./chat";
+import { ChatView } from "./chat_view";
+import { Diagnostics } from "./diagnostics";
+import { chatOf } from "./stored_messages";
+
+type Change = { type: "reset"; chat: Chat } | { type: "update"; event: BusEvent } | { type: "said"; text: string };
+
+function change(chat: Chat, action: Change): Chat {
+  if (action.type === "reset") return action.chat;
+  if (action.type === "said") return addUserMessage(chat, action.text);
+  return applyUpdate(chat, action.event.type, action.event.payload);
+}
+
+export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
+  const { id } = session;
+  const room = `session:${id}`;
+  const [chat, dispatch] = useReducer<Chat, Change>(change, EMPTY_CHAT);
+  const [diagnostics, setDiagnostics] = useState<ReadonlyMap<string, Diagnostic>>(new Map());
+  const messages = useLoad(`${id}-${connections.value}`, (signal) => listMessages(id, signal));
+
+  useEffect(() => {
+    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.items, session.state === "running") });
+  }, [messages.data]);
+  useEffect(() => {
+    const abort = new AbortController();
+    listDiagnostics(id, abort.signal).then(
+      ({ items }) => setDiagnostics(new Map(items.map((each) => [each.file_path, each]))),
+      () => undefined,
+    );
+    const ends = [
+      join(room),
+      onSnapshot((about) => about === room && messages.reload()),
+      onEvent((event) => {
+        if (event.room !== room) return;
+        if (event.type === "preview:resource_set") setDiagnostics((old) => withDiagnostic(old, event.payload));
+        else if (event.type === "hook_notification") notify(event.payload);
+        else dispatch({ type: "update", event });
+      }),
+    ];
+    return () => {
+      abort.abort();
+      for (const end of ends) end();
+    };
+  }, [id]);
+
+  const questions = waiting.value.filter((each) => each.session === id);
+  return (
+    <div class="session-chat">
+      <When loaded={messages}>{() => <ChatView chat={chat} />}</When>
+      {questions.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} />
+      ))}
+      <Diagnostics diagnostics={[...diagnostics.values()]} />
+      {session.here !== false && may("editor") && !session.ended && (
+        <Composer
+          isRunning={chat.isRunning}
+          onSend={async (text) => {
+            const sent = await attempt(async () => {
+              await sendMessage(id, text);
+              return true;
+            });
+            if (sent) dispatch({ type: "said", text });
+            return sent === true;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function withDiagnostic(old: ReadonlyMap<string, Diagnostic>, payload: Record<string, unknown>): ReadonlyMap<string, Diagnostic> {
+  const told = payload["payload"] as Diagnostic | undefined;
+  if (payload["channel"] !== "diagnostics" || !told) return old;
+  const changed = new Map(old);
+  if (told.items.length) changed.set(told.file_path, told);
+  else changed.delete(told.file_path);
+  return changed;
+}
+
+const LEVELS: readonly string[] = ["info", "success", "warning", "error"];
+
+function notify(payload: Record<string, unknown>): void {
+  const level = String(payload["level"] ?? "info");
+  const words = [payload["title"], payload["message"]].filter(Boolean).join(": ");
+  showToast(words, LEVELS.includes(level) ? (level as Level) : "info");
+}
+
+function Composer({ isRunning, onSend }: { isRunning: boolean; onSend: (text: string) => Promise<boolean> }): JSX.Element {
+  const [text, setText] = useState("");
+  const submit = async (): Promise<void> => {
+    const message = text.trim();
+    if (!message) return;
+    setText("");
+    if (!(await onSend(message))) setText(message);
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <textarea
+        aria-label="Message"
+        placeholder={isRunning ? "The agent works. You can write meanwhile." : "Write to the agent"}
+        rows={2}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          void submit();
+        }}
+      />
+      <button type="submit" class="primary" disabled={!text.trim()}>
+        <Icon name="send" />
+        Send
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,108 @@
+/** Every session, ours and those of other hosts. */
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { may } from "../../account";
+import { type SessionRow, deleteSession, listSessions } from "../../api/sessions";
+import { connections, join, onEvent } from "../../live/bus";
+import { Confirm } from "../../parts/dialog";
+import { When, useLoad } from "../../parts/load";
+import { Empty, Page } from "../../parts/page";
+import { Ago } from "../../parts/time";
+import { attempt } from "../../parts/toast";
+import { isHere } from "../session/session_page";
+
+export function SessionsPage(): JSX.Element {
+  const sessions = useLoad(`sessions-${connections.value}`, (signal) => listSessions({}, signal));
+  const [deleting, setDeleting] = useState<SessionRow | null>(null);
+  useEffect(() => {
+    const ends = [join("live"), onEvent(({ type }) => (type === "session_started" || type === "session_ended") && sessions.reload())];
+    return () => ends.forEach((end) => end());
+  }, []);
+  return (
+    <Page title="Sessions" lead="Those of this hub, and those that hosts elsewhere report.">
+      <When loaded={sessions}>
+        {({ items }) =>
+          items.length ? (
+            <SessionTable sessions={items} onDelete={setDeleting} />
+          ) : (
+            <Empty title="No session yet.">
+              <p>
+                Start one from <a href="/agents">Agents</a>, or run <code>hookline run</code>.
+              </p>
+            </Empty>
+          )
+        }
+      </When>
+      {deleting && (
+        <Confirm
+          title="Delete this session?"
+          text="Its hooks on session.end run, then everything of it goes: messages, files, storage. What was recorded about its decisions stays."
+          action="Delete"
+          onClose={() => setDeleting(null)}
+          onConfirm={() => void attempt(() => deleteSession(deleting.id)).then(sessions.reload)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function stateOf(session: SessionRow): string {
+  return session.ended ? "ended" : (session.state ?? "open");
+}
+
+function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[]; onDelete: (session: SessionRow) => void }): JSX.Element {
+  return (
+    <div class="grid-table" tabIndex={0} role="region" aria-label="Sessions">
+      <table class="stack-table">
+        <thead>
+          <tr>
+            <th scope="col">Session</th>
+            <th scope="col">Host</th>
+            <th scope="col">Workspace</th>
+            <th scope="col" class="number">
+              Turns
+            </th>
+            <th scope="col">Last used</th>
+            <th scope="col">State</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map((session) => (
+            <tr key={session.id}>
+              <th scope="row">
+                <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.id.slice(0, 18)}</a>
+                <div class="muted host-detail mono">{session.id.slice(0, 24)}</div>
+              </th>
+              <td data-label="Host">{[session.host, session.machine].filter(Boolean).join(" · ")}</td>
+              <td data-label="Workspace" class="mono host-workspace">
+                {session.workspace}
+              </td>
+              <td data-label="Turns" class="number">
+                {session.turns ?? ""}
+              </td>
+              <td data-label="Last used">{session.last_used && <Ago at={session.last_used} />}</td>
+              <td data-label="State">
+                <span class="verdict" data-verdict={stateOf(session) === "running" ? "allow" : "silent"}>
+                  {stateOf(session)}
+                </span>
+              </td>
+              <td>
+                {may("editor") && isHere(session) && (
+                  <div class="actions">
+                    <button type="button" class="small danger" onClick={() => onDelete(session)} aria-label={`Delete the session ${session.id}`}>
+                      Delete
+                    </button>
+                  </div>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

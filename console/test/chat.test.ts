@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { type Chat, type ChatCall, EMPTY_CHAT, addUserMessage, applyUpdate } from "../src/pages/session/chat";
+
+const play = (...updates: [string, Record<string, unknown>][]): Chat =>
+  updates.reduce((chat, [type, payload]) => applyUpdate(chat, type, payload), addUserMessage(EMPTY_CHAT, "hello"));
+
+describe("a chat", () => {
+  it("joins pieces of a text, and ends it when something else comes", () => {
+    const chat = play(["text", { text: "I l" }], ["text", { text: "ook." }], ["call", { id: "1", tool: "bash", input: {}, left: {} }]);
+    expect(chat.items.map((item) => item.kind)).toEqual(["user", "agent", "call"]);
+    expect(chat.items[1]).toMatchObject({ text: "I look.", isStreaming: false });
+    expect(chat.isRunning).toBe(true);
+  });
+
+  it("puts a result to its call, also when two run at once", () => {
+    const chat = play(
+      ["call", { id: "1", tool: "bash", input: { command: "a" }, left: { command: "a" }, verdict: "silent" }],
+      ["call", { id: "2", tool: "bash", input: { command: "b" }, left: { command: "c" }, verdict: "allow", by: "pin" }],
+      ["result", { id: "1", ok: true, ran: true, content: "A" }],
+      ["result", { id: "2", ok: false, ran: false, error: "denied", content: "" }],
+      ["result", { id: "9", ok: true, content: "nobody's" }],
+    );
+    const [first, second] = chat.items.slice(1) as ChatCall[];
+    expect(first).toMatchObject({ left: undefined, result: { ok: true, text: "A" } });
+    expect(second).toMatchObject({ left: { command: "c" }, decision: { by: "pin" }, result: { ok: false, ran: false, text: "denied" } });
+  });
+
+  it("throws away the text of a model call that is tried again", () => {
+    const chat = play(["text", { text: "half" }], ["retry", { text: "overloaded" }], ["text", { text: "whole" }]);
+    expect(chat.items.map((item) => item.kind)).toEqual(["user", "line", "agent"]);
+    expect(chat.items[2]).toMatchObject({ text: "whole" });
+  });
+
+  it("shows decisions that say something, and none that are silent", () => {
+    const chat = play(["decision", { event: "stop", verdict: "silent" }], ["decision", { event: "stop", verdict: "deny", reason: "Not yet." }]);
+    expect(chat.items).toHaveLength(2);
+  });
+
+  it("ends quietly with an answer, and says why otherwise", () => {
+    expect(play(["text", { text: "done" }], ["end", { ending: "answered", text: "done" }])).toMatchObject({ isRunning: false });
+    expect(play(["end", { ending: "cancelled", text: "" }]).items.at(-1)).toMatchObject({ kind: "end", ending: "cancelled" });
+  });
+
+  it("ignores what it does not know", () => {
+    expect(play(["telemetry", {}]).items).toHaveLength(1);
+  });
+
+  it("never uses a key twice", () => {
+    const chat = play(["text", { text: "a" }], ["line", { text: "b" }], ["text", { text: "c" }], ["end", { ending: "failed" }]);
+    expect(new Set(chat.items.map((item) => item.key)).size).toBe(chat.items.length);
+  });
+});
