@@ -136,19 +136,15 @@ pictures: $(VENV)/.ready  ## draw the pictures of the documentation again
 # The lock has the extra `all`: the goals install it. Each framework's extra is installed alone, by its own tests.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-lock: $(VENV)/.ready  ## update requirements.lock and those of bench, docs and frameworks
-	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements.lock
-	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
-	@$(COMPILE) --group docs -o docs/requirements.lock
-	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
-	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
-	done
 lock: $(VENV)/.ready  ## update every requirements.lock
 	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
 	@$(COMPILE) --group docs -o docs/requirements.lock
 	@$(COMPILE) console/requirements.in -o console/requirements.lock
 	@$(COMPILE) tests_browser/requirements.in -o tests_browser/requirements.lock
+	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
+	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
+	done
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

@@ -6,9 +6,12 @@ import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,6 +102,14 @@ class HubProcess:
             self._process.stdout.close()
         self._process = None
 
+    def stop_engine(self) -> None:
+        """The process that answered coding agents, if one did."""
+        for path in (self.home / "run").rglob("*.sock"):
+            with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+                connection.connect(str(path))
+                pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+                os.kill(pid, signal.SIGTERM)
+
     def new_link(self, *options: str) -> str:
         done = self.run("hub", "open", *options)
         found = re.search(r"https?://\S+#enter=\S+", done.stdout)
@@ -107,12 +118,23 @@ class HubProcess:
 
     def run(self, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [HOOKLINE, *arguments], input=input, capture_output=True, text=True, timeout=60, cwd=self.workspace, env=self.environment
+            [HOOKLINE, *arguments],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=self.workspace,
+            env=self.environment,
         )
 
     def start_python(self, script: str, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [PYTHON, "-c", script, *arguments], text=True, cwd=self.workspace, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [PYTHON, "-c", script, *arguments],
+            text=True,
+            cwd=self.workspace,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
 
     def run_commands(self, *commands: str) -> None:
@@ -148,7 +170,12 @@ class Watched:
 
     def _hear(self, message: ConsoleMessage) -> None:
         text = message.text
-        if "Content Security Policy" in text or "TrustedScript" in text or "Trusted Type" in text or "TrustedHTML" in text:
+        if (
+            "Content Security Policy" in text
+            or "TrustedScript" in text
+            or "Trusted Type" in text
+            or "TrustedHTML" in text
+        ):
             self.violations.append(text)
 
 
@@ -170,6 +197,7 @@ def hub() -> Iterator[HubProcess]:
     hub.start()
     yield hub
     hub.stop()
+    hub.stop_engine()
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -33,6 +33,7 @@ document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
   if (!link || link.target || link.hasAttribute("download") || link.origin !== window.location.origin) return;
+  if (link.hash && link.pathname === window.location.pathname) return; // a place on this page
   if (link.pathname.startsWith("/api/") || link.pathname.startsWith("/oidc/")) return;
   event.preventDefault();
   go(link.href);

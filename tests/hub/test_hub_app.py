@@ -5,18 +5,7 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hub import hub_app
 from hub.hub_sandbox import Client, async_test, open_client, open_hub
-
-
-@async_test
-async def test_without_a_console_the_page_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_app, "CONSOLE_DIRECTORY", tmp_path)
-    async with open_hub(tmp_path) as hub:
-        page = await Client(hub).http.get("/")
-        assert (page.status_code, "make console" in page.text) == (200, True)
-        assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-        assert (await Client(hub).http.get("/elsewhere")).status_code == 404
 
 
 @async_test

@@ -61,7 +61,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>): JSX.Element {
       aria-rowcount={count + 1}
       onKeyDown={(event) => moveFocus(event, scroller.current!, rowHeight)}
       onFocusIn={() => props.onFocus(true)}
-      onFocusOut={(event) => props.onFocus(scroller.current!.contains(event.relatedTarget as Node | null))}
+      onFocusOut={(event) => props.onFocus(scroller.current?.contains(event.relatedTarget as Node | null) ?? false)}
     >
       <div class="rows-scroll" ref={scroller} onScroll={onScroll} role="presentation">
         <div role="rowgroup" class="rows-head">

@@ -10,18 +10,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from hookline.hub.access.hub_addresses import HubAddresses
-from hookline.hub.access.response_headers import console_headers
 from hookline.lazy_dataclasses import dataclass
 
 CONSOLE_DIRECTORY: Final = Path(__file__).parent / "console_files"
 """Where `make console` puts what it builds."""
 
 _PAGE: Final = "index.html"
-_FILE_HEADERS: Final = {
-    "cache-control": "public, max-age=31536000, immutable",  # the name has a hash of the content
-    "cross-origin-resource-policy": "same-origin",
-}
+_FILE_HEADERS: Final = {"cache-control": "public, max-age=31536000, immutable"}  # a name has a hash of the content
+_PAGE_HEADERS: Final = {"cache-control": "no-cache"}
 _NOT_BUILT: Final = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -43,7 +39,7 @@ class _File:
 class ConsoleFiles:
     """The built files, in memory: a request can reach nothing else. A new build is noticed."""
 
-    def __init__(self, directory: Path = CONSOLE_DIRECTORY) -> None:
+    def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._built: int | None = None
         self._files: dict[str, _File] = {}
@@ -71,9 +67,8 @@ def _read_files(directory: Path) -> dict[str, _File]:
     }
 
 
-def console_routes(addresses: HubAddresses, directory: Path = CONSOLE_DIRECTORY) -> list[Route]:
-    files = ConsoleFiles(directory)
-    page_headers = {**console_headers(addresses), "cache-control": "no-cache"}
+def console_routes(directory: Path | None = None) -> list[Route]:
+    files = ConsoleFiles(directory or CONSOLE_DIRECTORY)
 
     async def send_file(request: Request) -> Response:
         found = files.find(request.path_params["name"])
@@ -85,7 +80,7 @@ def console_routes(addresses: HubAddresses, directory: Path = CONSOLE_DIRECTORY)
         found = files.find(_PAGE)
         if found is None:
             return HTMLResponse(_NOT_BUILT, 200 if request.url.path == "/" else 404)
-        return _send(request, found, page_headers)
+        return _send(request, found, _PAGE_HEADERS)
 
     return [Route("/static/{name}", send_file), Route("/{path:path}", send_page)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, Final
 
 import socketio
@@ -14,14 +13,14 @@ from fastapi.openapi.utils import get_openapi
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import HTMLResponse, JSONResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
 
 from hookline.errors import HooklineError
 from hookline.hub.access.request_guard import AsgiApp, RequestGuard
 from hookline.hub.api import decision_routes, host_routes, me_routes, report_routes, user_routes
 from hookline.hub.api.role_router import ApiError, RoleRouter
+from hookline.hub.console_routes import console_routes
 from hookline.hub.context.running_hub import Hub
 
 ROUTERS: Final[tuple[RoleRouter, ...]] = (
@@ -33,20 +32,7 @@ ROUTERS: Final[tuple[RoleRouter, ...]] = (
 )
 """Every router of the API, below /api/v1. Add yours here."""
 
-CONSOLE_DIRECTORY: Final = Path(__file__).parent / "console_files"
-"""Where `make console` puts what it builds."""
-
 _log = logging.getLogger("hookline.hub")
-
-_NO_CONSOLE: Final = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>hookline hub</title>
-<h1>hookline hub</h1>
-<p>The hub runs, but its console is not built. Run <code>make console</code> in the checkout, then reload this page.</p>
-<p>The API is at <a href="/api/openapi.json">/api/openapi.json</a>.</p>
-</html>
-"""
 
 
 def create_app(hub: Hub) -> AsgiApp:
@@ -55,7 +41,7 @@ def create_app(hub: Hub) -> AsgiApp:
     routes = [
         Mount("/api", GZipMiddleware(api, minimum_size=2048)),
         Mount("/socket.io", socketio.ASGIApp(hub.socket, socketio_path="")),
-        *_console_routes(),
+        *console_routes(),
     ]
     return RequestGuard(Starlette(routes=routes), hub.addresses, tls=hub.config.url.startswith("https://"))
 
@@ -95,16 +81,6 @@ def _describe_api(api: FastAPI) -> dict[str, Any]:
     schema["servers"] = [{"url": "/api"}]
     schema.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return schema
-
-
-def _console_routes() -> list[Route | Mount]:
-    if not (CONSOLE_DIRECTORY / "index.html").is_file():
-        return [Route("/{path:path}", _no_console, methods=["GET"])]
-    return [Mount("/", StaticFiles(directory=CONSOLE_DIRECTORY, html=True))]
-
-
-async def _no_console(request: Request) -> HTMLResponse:
-    return HTMLResponse(_NO_CONSOLE, 200 if request.url.path == "/" else 404)
 
 
 async def _explain_http_error(request: Request, error: Exception) -> JSONResponse:
