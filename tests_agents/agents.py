@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from hookline.hosts.agents import get_agent
 
 MODULES: Final = Path(__file__).parent.parent / ".cache" / "agents" / "node_modules"
 USERS: Final = Path(__file__).parent / "users"
@@ -32,6 +35,10 @@ class Agent:
     program: str  # a glob below node_modules, because the package is named after the platform
     scope: str  # option of `hookline install`
 
+    @property
+    def deny_ends_run(self) -> bool:
+        return get_agent(self.name).deny_ends_run
+
     def copy_user_files(self, sandbox: Sandbox) -> None:
         """The files that a user of this agent has before hookline is installed."""
         shutil.copytree(USERS / self.name, sandbox.root, dirs_exist_ok=True)
@@ -41,8 +48,28 @@ class Agent:
         found = sorted(MODULES.glob(self.program))
         if not found:
             raise FileNotFoundError(f"{self.name}: no {self.program} below {MODULES}: run make test-agents")
-        runs = (shutil.which("node") or "node",) if found[0].suffix == ".js" else ()
+        if found[0].suffix == ".br":
+            return (str(_unpack(found[0])),)
+        runs = (_node(),) if found[0].suffix in (".js", ".mjs") else ()
         return (*runs, str(found[0]))
+
+
+def _node() -> str:
+    """The newest Node: some agents need a newer one than most machines have."""
+    found = next(iter(MODULES.glob("node-*/bin/node")), None)
+    return str(found) if found else shutil.which("node") or "node"
+
+
+def _unpack(packed: Path) -> Path:
+    """A program that its own installation script would unpack."""
+    program = packed.with_suffix("")
+    if not program.exists():
+        code = "const [, from, to] = process.argv, fs = require('fs')\n"
+        code += "fs.writeFileSync(to, require('zlib').brotliDecompressSync(fs.readFileSync(from)), {mode: 0o755})"
+        temporary = program.with_suffix(".new")
+        subprocess.run([_node(), "-e", code, str(packed), str(temporary)], check=True)
+        temporary.rename(program)
+    return program
 
 
 AGENTS: Final = (
@@ -52,4 +79,8 @@ AGENTS: Final = (
     Agent("copilot-cli", "@github/copilot-*/copilot", "--project"),
     Agent("qwen-code", "@qwen-code/qwen-code/cli-entry.js", "--user"),
     Agent("opencode", "opencode-*/bin/opencode", "--project"),
+    Agent("cline", "@cline/cli-*/bin/cline", "--project"),
+    Agent("kilo", "@kilocode/cli-*/bin/kilo", "--project"),
+    Agent("grok-build", "@xai-official/grok-*/bin/grok.br", "--user"),
+    Agent("droid", "@factory/cli-*/bin/droid", "--project"),
 )

@@ -30,7 +30,7 @@ SCRIPT: Final = {
     "passed": "echo passed > passed.txt",
 }
 HOOKLINE: Final = (str(Path(sys.executable).parent / "hookline"),)
-RUN_TIMEOUT: Final = 90  # seconds
+RUN_TIMEOUT: Final = 240  # seconds
 _CLOSED_PROXY: Final = "http://127.0.0.1:9"  # no server listens there
 
 
@@ -43,16 +43,22 @@ class AgentRun:
     neighbour: bool  # the hook that the user already had was run
     output: str
     exit_code: int
+    steps: tuple[str, ...] = tuple(SCRIPT)  # in the order in which the model asked for them
 
     def known_after(self, step: str) -> str:
         """Everything that the model knows when it gets the result of that step's command."""
-        results = list(SCRIPT).index(step) + 1
+        results = self.steps.index(step) + 1
         return next((request.text for request in self.requests if len(request.results) == results), "")
 
     def result(self, step: str) -> str:
         """The result of that step's command, as the model gets it."""
-        number = list(SCRIPT).index(step)
+        number = self.steps.index(step)
         return next((str(request.results[number]) for request in self.requests if len(request.results) > number), "")
+
+
+def steps_of(agent: Agent) -> tuple[str, ...]:
+    """The steps of the script. The one that is denied is the last if the agent ends there."""
+    return tuple(sorted(SCRIPT, key="denied".__eq__)) if agent.deny_ends_run else tuple(SCRIPT)
 
 
 def run(agent: Agent, sandbox: Sandbox, model: ModelServer) -> AgentRun:
@@ -68,7 +74,8 @@ def run(agent: Agent, sandbox: Sandbox, model: ModelServer) -> AgentRun:
     neighbour = sandbox.home / "neighbour"
     neighbour_ran = neighbour.exists()
     neighbour.unlink(missing_ok=True)
-    return AgentRun(written, tuple(model.requests), neighbour_ran, done.stdout + done.stderr, done.returncode)
+    output = done.stdout + done.stderr
+    return AgentRun(written, tuple(model.requests), neighbour_ran, output, done.returncode, steps_of(agent))
 
 
 def hookline(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:

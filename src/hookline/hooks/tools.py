@@ -58,8 +58,8 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
         "old_string": ("oldString", "old_str", "old_text"),
         "new_string": ("newString", "new_str", "new_text", "new_source"),
     },
-    ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
-    ToolKind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
+    ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath", "target_directory", "directory_path")},
+    ToolKind.GLOB: {"pattern": ("glob", "glob_pattern", "patterns"), "path": ("dir_path", "directory", "folder")},
     ToolKind.GREP: {"pattern": ("regex", "query", "queries"), "path": ("dir_path", "directory", "file_path")},
     ToolKind.FETCH: {"url": ("uri", "link")},
     ToolKind.SEARCH: {"query": ("q", "search_term")},
@@ -178,6 +178,22 @@ _GEMINI_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.AGENT: ("task", "agent", "invoke_agent"),
 }
 
+_OPENCODE_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
+    ToolKind.SHELL: ("bash",),
+    ToolKind.READ: ("read",),
+    ToolKind.WRITE: ("write",),
+    ToolKind.EDIT: ("edit", "patch", "multiedit"),
+    ToolKind.LIST: ("list",),
+    ToolKind.GLOB: ("glob",),
+    ToolKind.GREP: ("grep",),
+    ToolKind.FETCH: ("webfetch",),
+    ToolKind.SEARCH: ("websearch",),
+    ToolKind.AGENT: ("task",),
+}
+_OPENCODE_OTHERS: Final = (
+    "todowrite", "todoread", "question", "skill", "lsp", "invalid", "plan_enter", "plan_exit", "batch",
+)  # fmt: skip
+
 VOCABULARIES: Final[dict[str, Vocabulary]] = {
     vocabulary.name: vocabulary
     for vocabulary in (
@@ -256,19 +272,8 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         ),
         _make_vocabulary(
             "opencode",
-            {
-                ToolKind.SHELL: ("bash",),
-                ToolKind.READ: ("read",),
-                ToolKind.WRITE: ("write",),
-                ToolKind.EDIT: ("edit", "patch", "multiedit"),
-                ToolKind.LIST: ("list",),
-                ToolKind.GLOB: ("glob",),
-                ToolKind.GREP: ("grep",),
-                ToolKind.FETCH: ("webfetch",),
-                ToolKind.SEARCH: ("websearch",),
-                ToolKind.AGENT: ("task",),
-            },
-            others=("todowrite", "todoread", "question", "skill", "lsp", "invalid", "plan_enter", "plan_exit", "batch"),
+            _OPENCODE_NAMES,
+            others=_OPENCODE_OTHERS,
             mcp=MCP_PREFIX,
             path="filePath",
             old_string="oldString",
@@ -343,6 +348,81 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             content="file_text",
             old_string="old_str",
             new_string="new_str",
+        ),
+        _make_vocabulary(
+            "kilo",
+            {
+                **_OPENCODE_NAMES,
+                ToolKind.SHELL: ("bash", "background_process", "notebook_execute"),
+                ToolKind.GREP: ("grep", "semantic_search"),
+                ToolKind.FETCH: ("webfetch", "browser_open"),
+            },
+            others=(*_OPENCODE_OTHERS, "suggest", "agent_manager", "agent_manager_models", "notify_user", "send_file"),
+            mcp=MCP_PREFIX,
+            path="filePath",
+            old_string="oldString",
+            new_string="newString",
+        ),
+        _make_vocabulary(
+            "grok_build",
+            {
+                ToolKind.SHELL: ("run_terminal_command",),
+                ToolKind.READ: ("read_file",),
+                ToolKind.WRITE: ("write",),
+                ToolKind.EDIT: ("search_replace",),
+                ToolKind.LIST: ("list_dir",),
+                ToolKind.GREP: ("grep",),
+                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.SEARCH: ("web_search",),
+                ToolKind.AGENT: ("spawn_subagent",),
+            },
+            mcp=MCP_CLAUDE,
+            path="file_path",
+        ),
+        _make_vocabulary(
+            "droid",
+            {
+                ToolKind.SHELL: ("Execute",),
+                ToolKind.READ: ("Read",),
+                ToolKind.WRITE: ("Create",),
+                ToolKind.EDIT: ("Edit", "ApplyPatch"),
+                ToolKind.LIST: ("LS",),
+                ToolKind.GLOB: ("Glob",),
+                ToolKind.GREP: ("Grep",),
+                ToolKind.FETCH: ("FetchUrl",),
+                ToolKind.SEARCH: ("WebSearch",),
+                ToolKind.AGENT: ("Task",),
+            },
+            others=("TodoWrite", "ExitSpecMode", "AskUser", "Skill"),
+            mcp=MCP_CLAUDE,
+            path="file_path",
+            old_string="old_str",
+            new_string="new_str",
+        ),
+        _make_vocabulary(
+            "vscode_copilot",
+            {
+                ToolKind.SHELL: ("runTerminalCommand", "run_in_terminal", "runInTerminal", "send_to_terminal"),
+                ToolKind.READ: ("readFile", "read_file"),
+                ToolKind.WRITE: ("createFile", "create_file", "deleteFile", "delete_file"),
+                ToolKind.EDIT: (
+                    "editFiles",
+                    "replace_string_in_file",
+                    "multi_replace_string_in_file",
+                    "insert_edit_into_file",
+                    "edit_notebook_file",
+                    "apply_patch",
+                ),
+                ToolKind.LIST: ("listDirectory", "list_dir"),
+                ToolKind.GLOB: ("fileSearch", "file_search"),
+                ToolKind.GREP: ("textSearch", "grep_search", "semantic_search"),
+                ToolKind.FETCH: ("fetch", "fetch_webpage"),
+                ToolKind.AGENT: ("runSubagent", "agent"),
+            },
+            others=("codebase", "usages", "problems", "todos", "manage_todo_list", "get_terminal_output"),
+            path="filePath",
+            old_string="oldString",
+            new_string="newString",
         ),
     )
 }

@@ -23,18 +23,7 @@ from hookline.hosts.agents.agent_event import ABILITY_EFFECTS
 
 AGENTS = [get_agent(name) for name in AGENT_NAMES]
 SENT = [pytest.param(each, file, id=f"{each.name}-{file}") for each in AGENTS for file in payloads(each.name)]
-DENYING = {
-    "claude-code": "PreToolUse",
-    "codex": "PreToolUse",
-    "gemini-cli": "BeforeTool",
-    "copilot-cli": "preToolUse",
-    "qwen-code": "PreToolUse",
-    "opencode": "tool.execute.before",
-    "cursor": "preToolUse",
-    "cline": "PreToolUse",
-    "windsurf": "pre_run_command",
-    "kiro": "preToolUse",
-}
+DENYING = {each.name: each.sample_call("/p")[0] for each in AGENTS}
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)

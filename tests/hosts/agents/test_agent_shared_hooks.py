@@ -29,18 +29,7 @@ hooks:
     "hookline.yaml",
     "native",
 )
-SHELL = {
-    "claude-code": "PreToolUse",
-    "codex": "PreToolUse",
-    "gemini-cli": "BeforeTool",
-    "copilot-cli": "preToolUse",
-    "qwen-code": "PreToolUse",
-    "opencode": "tool.execute.before",
-    "cursor": "preToolUse",
-    "cline": "PreToolUse",
-    "windsurf": "pre_run_command",
-    "kiro": "preToolUse",
-}
+SHELL = {name: get_agent(name).sample_call("/p")[0] for name in AGENT_NAMES}
 FILES = [
     ("claude-code", "PreToolUse-MultiEdit"),
     ("codex", "PreToolUse-apply_patch"),
@@ -53,6 +42,8 @@ FILES = [
     ("kiro", "preToolUse-fs_read"),
     ("kiro", "preToolUse-fs_write"),
     ("kiro", "preToolUse-create"),
+    ("droid", "PreToolUse-edit"),
+    ("vscode-copilot", "PreToolUse-edit"),
 ]
 TOOLS = [
     ("claude-code", "PreToolUse-mcp"),
@@ -61,6 +52,9 @@ TOOLS = [
     ("cline", "PreToolUse-mcp"),
     ("windsurf", "pre_mcp_tool_use"),
     ("kiro", "preToolUse-mcp"),
+    ("kilo", "tool.execute.before-mcp"),
+    ("grok-build", "PreToolUse-mcp"),
+    ("vscode-copilot", "PreToolUse-mcp"),
 ]
 
 

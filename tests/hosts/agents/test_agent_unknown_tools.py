@@ -72,7 +72,7 @@ def test_no_guess_allows() -> None:
     payload = {
         "session_id": "s",
         "hook_event_name": "PreToolUse",
-        "tool_name": "Execute",
+        "tool_name": "local_shell",
         "tool_input": {"command": "ls"},
     }
     (event,) = get_agent("claude-code").read("PreToolUse", payload).events

@@ -25,6 +25,9 @@ MERGED = {
     "cursor": ".cursor/hooks.json",
     "windsurf": ".codeium/windsurf/hooks.json",
     "kiro": ".kiro/agents/mine.json",
+    "grok-build": ".grok/hooks/hookline.json",
+    "droid": ".factory/settings.json",
+    "vscode-copilot": ".copilot/hooks/hookline-vscode.json",
 }
 
 TEXTS = {
@@ -308,9 +311,9 @@ def test_commands_never_change(machine: Machine, name: str) -> None:
     install(name, machine)
     texts = "\n".join(data.decode() for path, data in read_files(machine.home).items() if ".local" not in path)
     launcher = machine.home / ".local/share/hookline/bridge"
-    if name == "opencode":
+    if name in ("opencode", "kilo"):
         assert json.dumps(str(launcher)) in texts
-        assert '["opencode", event]' in texts
+        assert f'["{name}", event]' in texts
     else:
         assert all(f"{launcher} {name} {event.name}" in texts for event in get_agent(name).events)
 

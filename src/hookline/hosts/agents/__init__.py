@@ -21,6 +21,10 @@ _MODULES: Final = {
     "cline": "cline",
     "windsurf": "windsurf",
     "kiro": "kiro",
+    "kilo": "kilo",
+    "grok-build": "grok_build",
+    "droid": "droid",
+    "vscode-copilot": "vscode_copilot",
 }
 AGENT_NAMES: Final = tuple(_MODULES)
 _UNKNOWN_AGENT_TIMEOUT: Final = timedelta(seconds=30)

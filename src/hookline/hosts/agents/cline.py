@@ -9,10 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_COMMAND,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Proof,
+    Reply,
+    write_if_absent,
+)
 from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -31,6 +43,7 @@ from hookline.hosts.agents.payload import (
 )
 from hookline.lazy_dataclasses import dataclass
 
+_PROVIDER: Final = "openai-compatible"
 MAX_CONTEXT: Final = 50_000  # bytes of added context that it reads
 
 
@@ -101,6 +114,15 @@ class Cline(CodingAgent):
             "preToolUse": {"toolName": "run_commands", "parameters": {"commands": json.dumps(commands)}},
         }
 
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Cline 3.0.65."""
+        model = {"provider": _PROVIDER, "apiKey": FAKE_API_KEY, "model": "scripted", "baseUrl": f"{url}/v1"}
+        provider = {"settings": model, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+        settings = {"version": 1, "lastUsedProvider": _PROVIDER, "modes": {}, "providers": {_PROVIDER: provider}}
+        write_if_absent(home / ".cline" / "data" / "settings" / "providers.json", settings)
+        environment = {"CLINE_SESSION_BACKEND_MODE": "local"}  # otherwise it leaves a server behind
+        return HeadlessRun(("-P", _PROVIDER, "-m", "scripted", HEADLESS_PROMPT), environment)
+
 
 def _tool_result_facts(details: Mapping[str, Any]) -> Facts:
     result = details.get("result")
@@ -141,7 +163,7 @@ _EXTENSION_ABILITY: Final = Ability(deny=True, context=True, halt=True)
 AGENT = Cline(
     name="cline",
     title="Cline",
-    proof=Proof.CAPTURES,
+    proof=Proof.RUN,
     versions=("3.0.65",),
     events=(
         agent_event("TaskStart", "session.start", "halt", halt="in the VS Code extension only"),
@@ -156,5 +178,6 @@ AGENT = Cline(
     timeout=timedelta(seconds=30),
     programs=("cline",),
     homes=(".cline", "Documents/Cline"),
+    deny_ends_run=True,
     advice="In VS Code, Cline runs hooks only if they are enabled in its settings.",
 )

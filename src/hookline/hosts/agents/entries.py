@@ -12,6 +12,7 @@ from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS, AgentEvent
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.lazy_dataclasses import dataclass, field
 
+HOOKS_KEY: Final = "hooks"
 _EXEC_LAUNCHER: Final = 'export HOOKLINE_ENTRY=project; exec "$0" "$@"'
 
 Entry = dict[str, Any]
@@ -85,6 +86,7 @@ class EntriesFile:
     path: Path
     entries: tuple[tuple[str, Entry], ...]  # (event, entry)
     keys: Mapping[str, Any] = field(default_factory=dict)  # that a new file needs besides `hooks`
+    parent: tuple[str, ...] = (HOOKS_KEY,)  # the keys above the events; none if they stand at the top
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,12 @@ def limit_to(answer: MergedDecision, ability: Ability) -> MergedDecision:
     return _limit_texts(answer, ability)
 
 
+def removes_fields(answer: MergedDecision) -> bool:
+    """True if the new input lacks fields of the old one: an agent that merges the two would keep them."""
+    old, new = answer.old, answer.new
+    return answer.is_changed and isinstance(old, dict) and isinstance(new, dict) and bool(old.keys() - new.keys())
+
+
 def _limit_halt(answer: MergedDecision, ability: Ability) -> MergedDecision:
     if answer.event in ENDING_EVENTS:  # a deny would make the agent continue
         answer = replace(answer, verdict=Verdict.SILENT)

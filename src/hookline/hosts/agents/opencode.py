@@ -105,19 +105,21 @@ class Opencode(CodingAgent):
         return Reply(json_line(output) or "{}")
 
     def home_directories(self, machine: Machine) -> tuple[Path, ...]:
-        return (machine.config / "opencode",)
+        return (machine.config / self.name,)
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
-        path = self.settings_path(machine, scope, "plugin/hookline.js", ".opencode/plugin/hookline.js")
-        return (OwnFile(path, self._plugin_text(machine, scope, command), signature="`hookline install opencode`"),)
+        path = self.settings_path(machine, scope, "plugin/hookline.js", f".{self.name}/plugin/hookline.js")
+        text = self.plugin_text(machine, scope, command)
+        return (OwnFile(path, text, signature=f"`hookline install {self.name}`"),)
 
-    def _plugin_text(self, machine: Machine, scope: InstallScope, command: HookCommand) -> str:
+    def plugin_text(self, machine: Machine, scope: InstallScope, command: HookCommand) -> str:
         launcher, home = machine.launcher, machine.home
         if scope is InstallScope.PROJECT and launcher.is_relative_to(home):
             program = f"join(homedir(), {json.dumps(str(launcher.relative_to(home)))})"
         else:
             program = json.dumps(str(launcher))
         values = {
+            "THE_NAME": self.name,
             '"THE ENTRY"': json.dumps("project" if command.is_shared else ""),
             '"THE MISSING"': json.dumps(command.missing.value),
             '"THE LAUNCHER"': program,
@@ -139,17 +141,23 @@ class Opencode(CodingAgent):
         }
 
     def headless_run(self, url: str, home: Path) -> HeadlessRun:
-        """Works with opencode 1.18.33."""
+        """Works with opencode 1.18.33 and Kilo 7.7.7, whose variables differ in the prefix only."""
+        prefix = self.name.upper()
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{url}/v1", "apiKey": FAKE_API_KEY},
             "models": {"scripted": {"name": "scripted"}},
         }
-        settings = {"model": "loopback/scripted", "provider": {"loopback": provider}, "share": "disabled"}
+        settings = {
+            "model": "loopback/scripted",
+            "provider": {"loopback": provider},
+            "share": "disabled",
+            "snapshot": False,
+        }
         environment = {
-            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            f"{prefix}_CONFIG_CONTENT": json.dumps(settings),
+            f"{prefix}_DISABLE_MODELS_FETCH": "1",
+            f"{prefix}_DISABLE_AUTOUPDATE": "1",
             "NPM_CONFIG_OFFLINE": "true",  # otherwise it waits at its start for a package that no plugin here needs
         }
         return HeadlessRun(("run", HEADLESS_PROMPT), environment)
@@ -160,21 +168,23 @@ def _tool_result_facts(output: Mapping[str, Any]) -> Facts:
     return shell_result_facts(code if type(code) is int else 0, output.get("output"))
 
 
+PLUGIN_EVENTS: Final = (
+    agent_event("session.created", "session.start", "user"),
+    agent_event("chat.message", "prompt.submit", "deny change context user"),
+    agent_event("tool.execute.before", "tool.before", "deny change context user"),
+    agent_event("permission.asked", "approval.request", "user"),
+    agent_event("tool.execute.after", "tool.after", "change context user"),
+    agent_event("experimental.session.compacting", "history.compact", "deny context user"),
+    agent_event("session.idle", "stop", "user"),
+    agent_event("session.deleted", "session.end"),
+)
+
 AGENT = Opencode(
     name="opencode",
     title="opencode",
     proof=Proof.RUN,
     versions=("1.18.33",),
-    events=(
-        agent_event("session.created", "session.start", "user"),
-        agent_event("chat.message", "prompt.submit", "deny change context user"),
-        agent_event("tool.execute.before", "tool.before", "deny change context user"),
-        agent_event("permission.asked", "approval.request", "user"),
-        agent_event("tool.execute.after", "tool.after", "change context user"),
-        agent_event("experimental.session.compacting", "history.compact", "deny context user"),
-        agent_event("session.idle", "stop", "user"),
-        agent_event("session.deleted", "session.end"),
-    ),
+    events=PLUGIN_EVENTS,
     timeout=timedelta(minutes=10),  # opencode itself has no limit
     programs=("opencode",),
     homes=(),

@@ -1,4 +1,4 @@
-// Created by `hookline install opencode`, removed by `hookline uninstall opencode`.
+// Created by `hookline install THE_NAME`, removed by `hookline uninstall THE_NAME`.
 import { spawn } from "node:child_process"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ const MAX_PENDING = 1000
 
 function callLauncher(event, payload, directory) {
   return new Promise((resolve, reject) => {
-    const child = spawn(LAUNCHER, ["opencode", event], { cwd: directory, env: ENVIRONMENT, stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(LAUNCHER, ["THE_NAME", event], { cwd: directory, env: ENVIRONMENT, stdio: ["pipe", "pipe", "pipe"] })
     const out = []
     const err = []
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT)
@@ -57,7 +57,7 @@ export const Hookline = async ({ client, directory, worktree }) => {
     try {
       answer = await callLauncher(event, { event, directory, worktree, input, output }, directory)
     } catch (error) {
-      const text = `hookline did not answer: ${error.message}. Run: hookline doctor opencode`
+      const text = `hookline did not answer: ${error.message}. Run: hookline doctor THE_NAME`
       const open = error.code === "ENOENT" && MISSING === "open"
       if (FAIL_CLOSED.has(event) && !open) throw new Error(text)
       showMessage(text)

@@ -19,13 +19,20 @@ from hookline.lazy_dataclasses import dataclass
 Json = dict[str, Any]
 
 SHELL_TOOLS = {
-    "Bash": "command",  # Claude Code
+    "Bash": "command",  # Claude Code, Kimi Code
     "exec_command": "cmd",  # Codex
     "shell_command": "command",  # Codex, for other models
     "run_shell_command": "command",  # Gemini CLI, Qwen Code
-    "bash": "command",  # Copilot CLI, opencode
+    "bash": "command",  # Copilot CLI, opencode, Kilo, Pi
+    "run_commands": "commands",  # Cline
+    "run_terminal_command": "command",  # Grok Build
+    "Execute": "command",  # Factory Droid
+    "execute": "command",  # deepagents-code
+    "terminal": "command",  # Hermes
+    "exec": "command",  # OpenClaw
 }
-_EXTRA_INPUT = {"description": "as the script says", "is_background": False}
+_DESCRIPTION = "as the script says"
+_SAMPLES = {"string": _DESCRIPTION, "boolean": False, "integer": 30, "number": 30}
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,20 @@ def shell_call(offered: Mapping[str, Json], number: int, command: str) -> ShellC
     for tool, field in SHELL_TOOLS.items():
         if tool in offered:
             known = offered[tool].get("properties", {})
-            extra = {key: value for key, value in _EXTRA_INPUT.items() if key in known}
-            return ShellCall(f"call_{number}", tool, {field: command, **extra})
+            wanted = (
+                *offered[tool].get("required", ()),
+                *(key for key in ("description", "is_background") if key in known),
+            )
+            extra = {key: _sample_value(known.get(key, {})) for key in wanted if key != field}
+            value = [command] if known.get(field, {}).get("type") == "array" else command
+            return ShellCall(f"call_{number}", tool, {**extra, field: value})
     return None
+
+
+def _sample_value(schema: Json) -> Any:
+    """A value for a field that the tool requires and the script says nothing about."""
+    allowed = schema.get("enum")
+    return allowed[0] if allowed else _SAMPLES.get(str(schema.get("type")), _DESCRIPTION)
 
 
 class AnthropicApi:

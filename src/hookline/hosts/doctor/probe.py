@@ -132,7 +132,10 @@ def prove_with_agent(agent: CodingAgent, program: Path, machine: Machine) -> Fin
             apply_changes(plan_install(agent, there, InstallScope.USER), there)
             output = _run_agent([str(program), *start.arguments], there, {**environ, **start.environment})
             requests = tuple(model.requests)
-    return _proof_finding(requests, reason, output, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    if agent.deny_ends_run and requests and not any(each.results for each in requests):
+        return good_finding("proof", f"the agent itself ran, and ended at a hook that denies, in {seconds:.1f} s")
+    return _proof_finding(requests, reason, output, seconds)
 
 
 def _isolated_machine(directory: Path, machine: Machine) -> Machine:

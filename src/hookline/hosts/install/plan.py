@@ -25,9 +25,9 @@ from hookline.hosts.install.text_files import (
     write_backup,
 )
 from hookline.hosts.install.undo import (
-    HOOKS_KEY,
     InstallRecord,
     delete_record,
+    event_path,
     load_record,
     load_records,
     own_entry_paths,
@@ -124,7 +124,7 @@ def _plan_merge(
 ) -> FileChange:
     file = machine.display_path(want.path)
     original = None if before is None else restore_text(before, file, record.agent, past)
-    additions = [Addition((HOOKS_KEY, event), entry) for event, entry in want.entries]
+    additions = [Addition((*want.parent, event), entry) for event, entry in want.entries]
     splices = addition_splices(original or "", file, want.keys, additions)
     record = replace(record, original=original, splices=splices)
     mode = past.mode if past is not None else None
@@ -135,7 +135,7 @@ def _is_complete(text: str, want: EntriesFile, agent: str, machine: Machine) -> 
     """True if the file has each of hookline's entries once, exactly as wanted, and no others of hookline."""
     document = parse_object(text, machine.display_path(want.path))
     found = [(path[:-1], document.value_at(path)) for path in own_entry_paths(document, agent)]
-    needed = [((HOOKS_KEY, event), entry) for event, entry in want.entries]
+    needed = [((*want.parent, event), entry) for event, entry in want.entries]
     return len(found) == len(needed) and all(each in found for each in needed)
 
 
@@ -256,7 +256,7 @@ def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -
         return frozenset()
     if isinstance(want, EntriesFile):
         document = parse_object(text, machine.display_path(want.path))
-        return frozenset(str(path[1]) for path in own_entry_paths(document, agent.name))
+        return frozenset(str(event_path(path)[-1]) for path in own_entry_paths(document, agent.name))
     if text != want.text:
         return frozenset()
     names = frozenset(each.name for each in agent.events)

@@ -23,12 +23,12 @@ from hookline.config.json_edit import (
 )
 from hookline.config.reader import FileFormat, read_text
 from hookline.dialects.settings_json import agent_of_own_entry
+from hookline.hosts.agents.entries import HOOKS_KEY
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.text_files import remove_file, write_atomically
 from hookline.lazy_dataclasses import dataclass
 
 _RECORD_VERSION: Final = 1
-HOOKS_KEY: Final = "hooks"
 _FORMAT_KEYS: Final = {"version"}  # say nothing without hooks
 
 
@@ -137,22 +137,34 @@ def is_own_entry(entry: Any, agent: str) -> bool:
 
 
 def own_entry_paths(document: Document, agent: str) -> Iterator[JsonPath]:
-    """The paths of hookline's entries, also of those that the user moved into a group with other entries."""
-    hooks = document.value_at((HOOKS_KEY,))
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries) if isinstance(entries, list) else ():
-            if is_own_entry(entry, agent):
-                yield HOOKS_KEY, event, index
-            elif isinstance(entry, dict) and isinstance(entry.get(HOOKS_KEY), list):
-                group = enumerate(entry[HOOKS_KEY])
-                yield from ((HOOKS_KEY, event, index, HOOKS_KEY, at) for at, each in group if is_own_entry(each, agent))
+    """The paths of hookline's entries, also of those that the user moved into a group with other entries.
+
+    The events stand below the key `hooks`, or at the top of a file with nothing else.
+    """
+    for parent in ((HOOKS_KEY,), ()):
+        hooks = document.value_at(parent)
+        for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+            for index, entry in enumerate(entries) if isinstance(entries, list) else ():
+                yield from ((*parent, event, index, *within) for within in _own_entries_within(entry, agent))
+
+
+def _own_entries_within(entry: Any, agent: str) -> Iterator[JsonPath]:
+    if is_own_entry(entry, agent):
+        yield ()
+    elif isinstance(entry, dict) and isinstance(entry.get(HOOKS_KEY), list):
+        yield from ((HOOKS_KEY, at) for at, each in enumerate(entry[HOOKS_KEY]) if is_own_entry(each, agent))
+
+
+def event_path(path: JsonPath) -> JsonPath:
+    """The path of the event's list that contains the entry at this path."""
+    return path[: 2 if path[0] == HOOKS_KEY else 1]
 
 
 def _remove_own_entries(text: str, file: str, agent: str, record: InstallRecord | None) -> str:
     """Removes hookline's entries, and the lists that hookline created and that are empty now."""
     document = parse_object(text, file)
     original = parse_object(record.original or "", file) if record is not None else None
-    emptied: dict[JsonPath, None] = {path[:2]: None for path in own_entry_paths(document, agent)}
+    emptied: dict[JsonPath, None] = {event_path(path): None for path in own_entry_paths(document, agent)}
     while (path := next(own_entry_paths(document, agent), None)) is not None:
         text = remove_item(text, file, path)
         document = parse_object(text, file)

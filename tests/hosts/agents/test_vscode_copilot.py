@@ -1,0 +1,31 @@
+"""Copilot in VS Code, according to its documentation."""
+
+from __future__ import annotations
+
+import json
+
+from agent_payloads import payloads
+from hookline.engine.decision import Decision
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents import get_agent
+
+VSCODE = get_agent("vscode-copilot")
+SENT = payloads("vscode-copilot")
+
+
+def _deny(name: str) -> object:
+    parsed = VSCODE.read(name, SENT[name])
+    return json.loads(VSCODE.reply(parsed, [Decision(each, Verdict.DENY, "no") for each in parsed.events]).stdout)
+
+
+def test_a_denied_stop_stands_inside_the_events_own_output() -> None:
+    assert _deny("Stop") == {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "no"}}
+
+
+def test_a_prompt_is_denied_by_the_keys_that_it_reads_there() -> None:
+    assert _deny("UserPromptSubmit") == {"continue": False, "stopReason": "no"}
+
+
+def test_events_by_copilot_clis_names_are_known() -> None:
+    parsed = VSCODE.read("preToolUse", SENT["PreToolUse"])
+    assert parsed.events[0].facts["tool"]["kind"] == "shell"
