@@ -17,7 +17,7 @@ def test_what_hooks_said(directory: RecordDirectory) -> None:
         {"trace": [ran("a", {"verdict": "silent"}, ms=5.0), ran("c", {"verdict": "silent", "notes": []})]},
         {"hook": "a", "trace": [ran("a", None, failure={"kind": "crash"}, line=4)]},
     ]
-    found = count_hooks(records, HookPaths(directory))
+    found = count_hooks(records, HookPaths(directory).find)
     a, b, c = (found["a.yaml", id] for id in "abc")
     assert (a.ran, a.spoke, a.denied, a.asked, a.failed, a.overridden, a.line) == (3, 1, 1, 0, 1, 0, 4)
     assert (b.asked, b.overridden, b.is_always_overridden) == (1, 1, True)

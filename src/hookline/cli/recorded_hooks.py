@@ -9,7 +9,6 @@ from hookline.cli.context import load_book, sources, trust
 from hookline.config.problem import refuse_errors
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
-from hookline.project import load_all
 from hookline.record.hooks_then import load_hook_files, read_hook_files
 from hookline.record.record_reader import Record
 from hookline.record.segment import RecordDirectory
@@ -34,7 +33,7 @@ class RecordedHooks:
         place = facts.get("cwd") if isinstance(facts, dict) else None
         key = (str(record.get("host", "")), place if isinstance(place, str) else "")
         if key not in self._now:
-            self._now[key] = _load_for(*key)
+            self._now[key] = _load_now(*key)
         return self._now[key]
 
     def then(self, record: Record) -> Book:
@@ -48,10 +47,7 @@ class RecordedHooks:
         return self._then[digest]
 
 
-def _load_for(host: str, directory: str) -> Book:
-    """Without the files whose hooks the agent runs itself."""
-    from hookline.hosts.agents import AGENT_NAMES, get_agent
+def _load_now(host: str, directory: str) -> Book:
+    from hookline.hosts.hooks_now import load_hooks_now
 
-    own = get_agent(host).native_layers if host in AGENT_NAMES else frozenset()
-    found = sources(Path(directory or "/"))
-    return load_all([each for each in found if (each.dialect, each.layer) not in own], trust(), importing=False)
+    return load_hooks_now(host, sources(Path(directory or "/")), trust())

@@ -33,7 +33,7 @@ def verb(since: str, as_json: bool) -> None:
     """
     directory = the_record()
     require_records(directory)
-    counted = count_hooks(read_records(directory, lambda line: b'"trace":' in line, since), HookPaths(directory))
+    counted = count_hooks(read_records(directory, lambda line: b'"trace":' in line, since), HookPaths(directory).find)
     rows = sorted(counted.values(), key=lambda each: (-each.ran, each.hook))
     idle = _idle_hooks(counted)
     if as_json:

@@ -7,6 +7,7 @@ access/           roles, codes, tokens and keys; the request guard; response hea
 api/              one `<thing>_routes` for each thing
 bus/              Socket.IO: `EventBus.publish`, `EventBus.add_command`, live rows
 intake/           records → database
+explain/          why, replay, the hooks in force
 workspaces/       the runtimes of the hub's own agents
 store/            one `<thing>_table` for each table
 
@@ -24,5 +25,5 @@ tables (`hookline.runtime.storage.hub_tables`). A loop that runs as long as the 
 Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settings` says how agents run. All runtimes share the
 hub's store.
 
-A sub-package imports only those below it, and never this one: config, store, access, bus, intake, workspaces, context, api.
+A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain, workspaces, context, api.
 """

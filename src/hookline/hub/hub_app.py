@@ -18,7 +18,15 @@ from starlette.routing import Mount
 
 from hookline.errors import HooklineError
 from hookline.hub.access.request_guard import AsgiApp, RequestGuard
-from hookline.hub.api import decision_routes, host_routes, me_routes, report_routes, user_routes
+from hookline.hub.api import (
+    decision_routes,
+    hook_routes,
+    host_routes,
+    me_routes,
+    report_routes,
+    stats_routes,
+    user_routes,
+)
 from hookline.hub.api.role_router import ApiError, RoleRouter
 from hookline.hub.console_routes import console_routes
 from hookline.hub.context.running_hub import Hub
@@ -29,6 +37,8 @@ ROUTERS: Final[tuple[RoleRouter, ...]] = (
     host_routes.router,
     report_routes.router,
     decision_routes.router,
+    hook_routes.router,
+    stats_routes.router,
 )
 """Every router of the API, below /api/v1. Add yours here."""
 

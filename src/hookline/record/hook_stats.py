@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.record.hooks_then import HookPaths
 from hookline.record.record_reader import Record
 
 
@@ -38,12 +37,12 @@ class HookStats:
         return bool(self.overridden) and self.overridden == verdicts
 
 
-def count_hooks(records: Iterable[Record], paths: HookPaths) -> dict[tuple[str, str], HookStats]:
-    """By the path and id of each hook that took part in a decision."""
+def count_hooks(records: Iterable[Record], find_path: Callable[[Record, str], str]) -> dict[tuple[str, str], HookStats]:
+    """By the path and id of each hook that took part in a decision. `find_path` gives a file's path by its recorded name."""
     found: dict[tuple[str, str], HookStats] = {}
     for record in records:
         for entry in record.get("trace", ()):
-            key = (paths.find(record, str(entry.get("file", ""))), str(entry.get("hook", "")))
+            key = (find_path(record, str(entry.get("file", ""))), str(entry.get("hook", "")))
             stats = found.get(key)
             if stats is None:
                 stats = found[key] = HookStats(key[1], key[0])

@@ -78,3 +78,29 @@ async def test_odd_values_find_nothing_or_everything_but_break_nothing(query: st
     async with open_client(tmp_path) as client:
         await fill(client)
         assert (await client.get(f"/decisions?{query}")).status_code in (200, 422)
+
+
+@async_test
+async def test_a_decision_is_explained_and_replayed(tmp_path: Path) -> None:
+    deny = '{"hooks": {"PreToolUse": [{"matcher": "Bash", "action": "deny", "reason": "no"}]}}'
+    async with open_client(tmp_path) as client:
+        await fill(client)
+        id = "a" * 16 + "-2"
+        assert (await client.get(f"/decisions/{id}/why")).json()["under"] == "then"
+        replayed = (await client.post(f"/decisions/{id}/replay", {"text": deny})).json()
+        assert (replayed["difference"], replayed["decision"]["reason"]) == ("tightened", "no")
+        assert (await client.post(f"/decisions/{id}/replay", {})).json()["under"] == "now"
+        wrong = await client.post(f"/decisions/{id}/replay", {"text": deny.replace("deny", "dney")})
+        assert (wrong.status_code, wrong.json()["detail"][0]["line"]) == (422, 1)
+        assert (await client.get("/decisions/nothing/why")).status_code == 404
+
+
+@async_test
+async def test_a_decision_without_facts_is_not_explained(tmp_path: Path) -> None:
+    async with open_client(tmp_path) as client:
+        await client.hub.intake.take([Writer().line(event="tool.before", verdict="deny")])
+        for answer in (
+            await client.get(f"/decisions/{'a' * 16}-1/why"),
+            await client.post(f"/decisions/{'a' * 16}-1/replay", {}),
+        ):
+            assert (answer.status_code, "not recorded" in answer.json()["error"]) == (409, True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
 
+from hookline.config.problem import Problem
+from hookline.errors import ConfigError
 from hookline.hub.access.roles import Role
 from hookline.hub.api.role_router import ApiError, HubOfRequest, RoleRouter
 from hookline.hub.context.running_hub import Hub
+from hookline.hub.explain.explanation import NotExplainable
+from hookline.hub.explain.given_hooks import load_given_hooks
 from hookline.hub.store.decision_table import MAX_ROWS, DecisionFilter, StoredDecision, first_outcome
 from hookline.hub.store.record_line import call_name, row_json
 from hookline.record.record_log import outcome_of
@@ -43,7 +49,12 @@ _CSV_KEYS: Final = (
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def _filter(
+class ReplayBody(BaseModel):
+    text: Annotated[str | None, Field(max_length=500_000)] = None
+    dialect: Literal["flo", "native", "microai", "ai_agents", "digitorn", "claude_code"] = "flo"
+
+
+async def _filter(
     hub: HubOfRequest,
     host: Text = "",
     machine: Text = "",
@@ -55,6 +66,7 @@ def _filter(
     verdict: Literal["", "silent", "allow", "ask", "deny", "halt"] = "",
     hook: Text = "",
     call: Text = "",
+    tag: Annotated[str, Query(max_length=400, description="Made by a hook that has this tag now.")] = "",
     q: Annotated[str, Query(max_length=200, description="Words, all of which must occur.")] = "",
     since: Annotated[datetime | None, Query(description="Decisions made at or after this time.")] = None,
     until: Annotated[datetime | None, Query(description="Decisions made before this time.")] = None,
@@ -70,16 +82,17 @@ def _filter(
         verdict=verdict,
         hook=hook,
         call=call,
+        hooks=await hub.hook_list.with_tag(tag) if tag else None,
         q=q,
-        since=_seconds(since),
-        until=_seconds(until),
+        since=parse_seconds(since),
+        until=parse_seconds(until),
     )
 
 
 FilterOfRequest = Annotated[DecisionFilter, Depends(_filter)]
 
 
-def _seconds(moment: datetime | None) -> float | None:
+def parse_seconds(moment: datetime | None) -> float | None:
     """A time without a zone is in UTC."""
     if moment is None:
         return None
@@ -127,6 +140,39 @@ async def show_decision(id: str, hub: HubOfRequest) -> dict[str, Any]:
         "record": found.record,
         "related": related,
     }
+
+
+@router.get("/decisions/{id}/why", Role.VIEWER)
+async def explain_decision(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Every hook that was in force: its answer, or the part of its condition that did not hold."""
+    found = await find_decision(hub, id)
+    try:
+        return await hub.explainer.explain(found)
+    except NotExplainable as error:
+        raise ApiError(409, str(error)) from error
+
+
+@router.post("/decisions/{id}/replay", Role.VIEWER)
+async def replay_decision(id: str, body: ReplayBody, hub: HubOfRequest) -> dict[str, Any]:
+    """What would be decided under today's hooks of this machine, or under the hooks of `text`. Nothing is run."""
+    found = await find_decision(hub, id)
+    try:
+        given = (body.text, body.dialect) if body.text is not None else None
+        book = await asyncio.to_thread(load_given_hooks, *given) if given else None
+        return await hub.explainer.replay(found, book)
+    except NotExplainable as error:
+        raise ApiError(409, str(error)) from error
+    except ConfigError as error:
+        raise ApiError(422, "the hooks have errors", problems_json(error.problems)) from error
+
+
+def problems_json(problems: Iterable[object]) -> list[dict[str, Any]]:
+    return [problem_json(each) for each in problems if isinstance(each, Problem)]
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    fields = ("code", "file", "line", "what", "hint")
+    return {**{name: getattr(problem, name) for name in fields}, "severity": str(problem.severity)}
 
 
 async def find_decision(hub: Hub, id: str) -> StoredDecision:

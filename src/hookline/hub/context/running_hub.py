@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,6 +18,10 @@ from hookline.hub.access.hub_addresses import HubAddresses
 from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
 from hookline.hub.bus.live_rows import LiveRows
 from hookline.hub.config.hub_config import HubConfig
+from hookline.hub.explain.explanation import Explainer
+from hookline.hub.explain.hook_counter import HookCounter
+from hookline.hub.explain.hook_list import HookList
+from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
 from hookline.hub.store.book_table import BookTable
@@ -50,6 +55,11 @@ class Hub:
         self.decisions = DecisionTable(self.database)
         self.origins = OriginTable(self.database)
         self.books = BookTable(self.database)
+        self.hooks = HooksInForce(self.books, lambda: self.runtime_settings(Path("/")))
+        self.explainer = Explainer(self.decisions, self.hooks)
+        self.machine = os.uname().nodename
+        self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, config.workspaces)
+        self.hook_counter = HookCounter(self.decisions, self.books)
         self.socket = socketio.AsyncServer(
             async_mode="asgi",
             transports=["websocket"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, delete, func, select
@@ -24,6 +25,7 @@ from hookline.runtime.storage.hub_tables import decisions, origins
 
 MAX_ROWS: Final = 500
 _EXPORT_ROWS: Final = 500
+_TRACE_ROWS: Final = 2000
 _EQUAL: Final = ("host", "session", "thread", "agent", "event", "tool", "verdict", "hook", "call")
 
 
@@ -135,6 +137,59 @@ class DecisionTable:
         statement = replace(filter or DecisionFilter(), since=since).apply(select(value, func.count()))
         grouped = statement.group_by(value)
         return await self._database.read(lambda connection: {row[0]: row[1] for row in connection.execute(grouped)})
+
+    async def timeline(self, since: float, until: float, steps: int = 60) -> dict[str, Any]:
+        """How many decisions of each verdict there are in each step of the time."""
+        width = max((until - since) / steps, 1e-6)
+        step = func.floor((decisions.c.at - since) / width)
+        statement = (
+            select(step, decisions.c.verdict, func.count())
+            .where(decisions.c.kind == "decision", decisions.c.at >= since, decisions.c.at < until)
+            .group_by(step, decisions.c.verdict)
+        )
+        rows = await self._database.read(lambda connection: list(connection.execute(statement)))
+        items: list[dict[str, Any]] = [{"at": since + number * width} for number in range(steps)]
+        for number, verdict, count in rows:
+            items[min(int(number), steps - 1)][verdict or "silent"] = count
+        return {"step": width, "items": items}
+
+    async def hook_fires(self) -> dict[str, tuple[int, float]]:
+        """How many decisions each hook made, and when it made the last one."""
+        statement = (
+            select(decisions.c.hook, func.count(), func.max(decisions.c.at))
+            .where(decisions.c.hook != "")
+            .group_by(decisions.c.hook)
+        )
+        return await self._database.read(
+            lambda connection: {row[0]: (row[1], row[2]) for row in connection.execute(statement)}
+        )
+
+    async def last_book(self, origin: str) -> str:
+        """The hash of the hooks at the last decision of a process."""
+        statement = (
+            select(decisions.c.book)
+            .where(decisions.c.origin == origin, decisions.c.book != "")
+            .order_by(decisions.c.number.desc())
+            .limit(1)
+        )
+        return await self._database.read(lambda connection: str(connection.execute(statement).scalar() or ""))
+
+    async def with_trace(self, since: float) -> AsyncIterator[list[Record]]:
+        """Records of decisions in which a hook took part, newest first, in pieces."""
+        before: int | None = None
+        while True:
+            statement = _select_decisions().where(
+                decisions.c.at >= since, decisions.c.record.contains('"trace":', autoescape=True)
+            )
+            if before is not None:
+                statement = statement.where(decisions.c.sequence < before)
+            piece = statement.order_by(decisions.c.sequence.desc()).limit(_TRACE_ROWS)
+            found = await self._database.read(partial(_stored, statement=piece))
+            if found:
+                yield [each.record for each in found]
+            if len(found) < _TRACE_ROWS:
+                return
+            before = found[-1].sequence
 
     async def size(self) -> int:
         statement = select(func.count()).select_from(decisions)

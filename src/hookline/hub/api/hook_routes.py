@@ -1,0 +1,42 @@
+"""The hooks in force: where each is written, its tags and how often it acted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from hookline.hub.access.roles import Role
+from hookline.hub.api.decision_routes import problems_json
+from hookline.hub.api.role_router import HubOfRequest, RoleRouter
+
+router = RoleRouter("hooks")
+
+Text = Annotated[str, Query(max_length=400)]
+
+
+@router.get("/hooks", Role.VIEWER)
+async def list_hooks(
+    hub: HubOfRequest, workspace: Text = "", agent: Text = "", event: Text = "", tag: Text = "", file: Text = ""
+) -> dict[str, Any]:
+    """Hooks of this machine's workspaces as they are now, and of other machines as they were at the last decision.
+
+    `fires` counts the recorded decisions that a hook of this id made.
+    """
+    rows, problems = await hub.hook_list.rows(workspace)
+    fires = await hub.decisions.hook_fires()
+    items = []
+    for row in rows:
+        if _matches(row, agent, event, tag, file):
+            count, last = fires.get(row["id"], (0, None))
+            items.append({**row, "fires": count, "last_fire": last})
+    return {"items": items, "next": None, "problems": problems_json(problems)}
+
+
+def _matches(row: dict[str, Any], agent: str, event: str, tag: str, file: str) -> bool:
+    return (
+        (not agent or row["agent"] in (None, "", agent))
+        and (not event or event in (row["event"], row["event_as_written"]))
+        and (not tag or tag in row["tags"])
+        and (not file or file in (row["file"], row["path"]))
+    )

@@ -1,0 +1,1 @@
+"""Why a decision was made, and what would be decided under other hooks."""
