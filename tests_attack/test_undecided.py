@@ -3,11 +3,15 @@
 import itertools
 import json
 import math
+import time
+from pathlib import Path
 from typing import Any
 
+import pytest
 from attempts import Attempt
 
 from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
 from hookline.register import register_condition
 from hookline.testing import fire
 
@@ -131,3 +135,37 @@ def test_no_answer_of_a_closed_hook_lets_a_result_pass(attempt: Attempt) -> None
             continue  # it is not meant to stop anything
         decision = fire({"hooks": [hook]}, result_event(event, SECRET))
         attempt("an answer past on_error: closed", SECRET in str(decision.event.facts), f"{event} {on_error} {then}")
+
+
+LARGE = 100_000
+LARGE_CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("read_file", {"paths": [*(f"a{n}" for n in range(LARGE)), ".env"]}, {"input": {"path": r"\.env$"}}),
+    ("edit_file", {"edits": [*({"path": f"a{n}"} for n in range(LARGE)), {"path": ".env"}]}, {"input": {"path": r"\.env$"}}),
+    ("write_file", {"path": "a/../" * LARGE + ".env", "content": "x"}, {"input": {"path": r"\.env$"}}),
+    ("bash", {"commands": [*(f"echo {n}" for n in range(LARGE)), "git push"]}, {"runs": {"program": "git", "subcommand": "push"}}),
+    ("bash", {"commands": [*(f"echo {n}" for n in range(LARGE)), "git push"]}, {"input": {"command": {"starts": "git push"}}}),
+    ("bash", {"command": [*(["echo", str(n)] for n in range(LARGE)), ["git", "push"]]}, {"input": {"command": "git push"}}),
+    ("post", {"data": [*({"n": str(n)} for n in range(2 * LARGE)), {"n": SECRET}]}, {"input": {"data": SECRET}}),
+    ("post", {"data": [*({"n": str(n)} for n in range(2 * LARGE)), {"n": SECRET}]}, {"input": {"data.*.n": SECRET}}),
+    ("post", {"data": deep(LARGE)}, {"input": {"data": SECRET}}),
+    ("post", {f"k{n}": str(n) for n in range(LARGE)} | {"command": "git push"}, {"input": {"command": "git push"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 40], ids=["one hook", "an index"])
+def test_no_call_is_too_large_for_a_guard(attempt: Attempt, count: int, tmp_path: Path) -> None:
+    """What a guard looks for stands at the end of more than it can read in time. Nor does the call occupy the engine."""
+    for (n, (tool, input, when)), allowed in itertools.product(enumerate(LARGE_CALLS), (False, True)):
+        hooks: list[dict[str, Any]] = [
+            {"id": f"guard-{number}", "on": "tool.before", "when": when, "then": {"deny": "no"}}
+            for number in range(count)
+        ]
+        if allowed:
+            hooks.append({"id": "allow", "on": "tool.before", "then": "allow", "order": -1})
+        event = {"name": "tool.before", "tool": {"name": tool, "input": input}, "cwd": str(tmp_path)}
+        started = time.thread_time()
+        verdict = fire({"hooks": hooks}, event).verdict
+        took = time.thread_time() - started
+        attempt(
+            "a call too large to read", verdict is not Verdict.DENY or took > 2, f"{n} {when}: {verdict}, {took:.1f} s"
+        )

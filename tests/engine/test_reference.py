@@ -20,6 +20,7 @@ from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.hook import Hook, Limit
 from hookline.hooks.host import Host
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.outcome import (
     NOT_APPLIED,
     ActionError,
@@ -29,7 +30,7 @@ from hookline.hooks.outcome import (
     Outcome,
     Verdict,
 )
-from hookline.hooks.protocols import NO_DEADLINE, May, Need
+from hookline.hooks.protocols import May, Need
 
 PATH: FactPath = ("tool", "input", "x")
 RESULT: FactPath = ("tool", "result")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.hooks.json_text import _encode_pieces, json_text
+from hookline.hooks.match_deadline import NO_DEADLINE
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -22,7 +23,7 @@ VALUES = st.recursive(
 @settings(max_examples=200, deadline=None)
 def test_both_ways_to_write_it_are_one(value: Any) -> None:
     expected = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    assert json_text(value) == "".join(_encode_pieces(value, None)) == expected
+    assert json_text(value) == "".join(_encode_pieces(value, None, NO_DEADLINE)) == expected
 
 
 @pytest.mark.parametrize("depth", [500, 5_000, 100_000])

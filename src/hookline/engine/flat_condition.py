@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.shell_commands import PipesCommand, RunsCommand
-from hookline.hooks.conditions.text import Equals, Exists, Matches
+from hookline.hooks.conditions.text import Equals, Exists, Matches, any_match
 from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
@@ -78,7 +78,7 @@ def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, ask_co
 
     def holds(event: Event, deadline: float) -> bool:
         for texts_of, answers, match in cached:
-            texts = texts_of(event)
+            texts = texts_of(event, deadline)
             known = answers.get(texts)
             if not (match(texts, deadline) if known is None else known):
                 return False
@@ -93,14 +93,14 @@ def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, ask_co
                     if not search(value, deadline):
                         return False
                     continue
-                texts = texts_of(event)
-                if not any(search(text, deadline) for text in texts):
+                texts = texts_of(event, deadline)
+                if not any_match(search, texts, deadline):
                     return False
                 if type(texts) is not tuple:
                     return ask_condition(event, deadline)
         for texts_of, search in others:
-            texts = texts_of(event)
-            if not any(search(text, deadline) for text in texts):
+            texts = texts_of(event, deadline)
+            if not any_match(search, texts, deadline):
                 return False
             if type(texts) is not tuple:
                 return ask_condition(event, deadline)
@@ -108,7 +108,7 @@ def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, ask_co
             given = subject.given_path(event)
             if given is not None and search(given, deadline):
                 continue
-            if any(search(text, deadline) for text in subject.texts(event)):
+            if any_match(search, subject.texts(event, deadline), deadline):
                 return ask_condition(event, deadline)
             return False
         return True

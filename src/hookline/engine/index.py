@@ -14,12 +14,14 @@ from typing import Final
 from hookline.engine.decision import Conclusion, conclude
 from hookline.engine.flat_condition import Holds, conjuncts, flatten_condition, is_path, is_repeatable
 from hookline.engine.word_filter import WordFilter
+from hookline.errors import UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
 from hookline.hooks.conditions.shell_commands import RunPrograms
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject
 from hookline.patterns.required_words import WordSet
@@ -62,7 +64,10 @@ class SubjectIndex:
 
         elsewhere: asked for the hooks that other subjects leave, before a long text is read.
         """
-        texts = self._texts(event)
+        try:
+            texts = self._texts(event, deadline)
+        except UndecidedError:
+            return self._every_hook()
         if not self._is_cacheable:
             if elsewhere is not None and texts and len(texts[0]) > _LONG_TEXT:
                 left = elsewhere(self.subject, event, deadline)
@@ -78,8 +83,11 @@ class SubjectIndex:
                 self._cache[texts] = known
         return known
 
-    def is_long(self, event: Event) -> bool:
-        return sum(map(len, self._texts(event))) > _LONG_TEXT
+    def is_long(self, event: Event, deadline: float) -> bool:
+        try:
+            return sum(map(len, self._texts(event, deadline))) > _LONG_TEXT
+        except UndecidedError:
+            return True
 
     def _find_hooks(self, texts: tuple[str, ...], deadline: float) -> list[int]:
         found: list[int] = []
@@ -87,10 +95,17 @@ class SubjectIndex:
             for text in texts:
                 found += self._by_text.get(text, ())
             return found
-        for text in texts:
-            for word in self._filter.find(text, deadline):
-                found += self._hooks[word]
+        try:
+            for text in texts if len(texts) == 1 else in_time(texts, deadline):
+                for word in self._filter.find(text, deadline):
+                    found += self._hooks[word]
+        except UndecidedError:
+            return self._every_hook()
         return found
+
+    def _every_hook(self) -> list[int]:
+        """None is ruled out if there was no time to search."""
+        return [hook for hooks in self._hooks for hook in hooks]
 
 
 class IndexEntry:
@@ -194,7 +209,7 @@ class HookIndex:
         """The hooks that have a word on every other subject with a short text; None if none of these rules any out."""
         left: frozenset[int] | None = None
         for index, without_words in self._others:
-            if index.subject is searched or index.is_long(event):
+            if index.subject is searched or index.is_long(event, deadline):
                 continue
             possible = index.possible_hooks(event, deadline)
             if len(possible) + len(without_words) < len(self.entries):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import Event
 from hookline.hooks.further_values import ENDS, PATCHES, PATH_SOURCES, items_of, patched_files
+from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
 from hookline.hooks.path_spellings import (
     directory_fact,
     normalize_path,
@@ -46,9 +47,9 @@ Place = str | UnreadPath
 UNREAD: Final[tuple[Place, ...]] = (UnreadPath.OUTSIDE, UnreadPath.INSIDE)
 
 
-def call_places(event: Event) -> tuple[Place, ...]:
-    """Where the call's paths may lead. Each is a reading of its own."""
-    return compute_once(event, _PLACES, _find_places)
+def call_places(event: Event, deadline: float = NO_DEADLINE) -> tuple[Place, ...]:
+    """Where the call's paths may lead. Each is a reading of its own. Raises UndecidedError."""
+    return compute_once(event, _PLACES, _find_places, deadline)
 
 
 def workspace_of(event: Event) -> str:
@@ -56,20 +57,20 @@ def workspace_of(event: Event) -> str:
     return directory_fact(event, "workspace") or directory_fact(event, "cwd")
 
 
-def _find_places(event: Event) -> tuple[Place, ...]:
+def _find_places(event: Event, deadline: float) -> tuple[Place, ...]:
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return ()
     kind, project = likely_kind(tool), workspace_of(event)
     directory = directory_fact(event, "cwd") or project
-    words = list(_path_words(input, kind, directory))
+    words = list(_path_words(input, kind, directory, deadline))
     if not words and kind in _FILE_KINDS and guessed_kind(tool) is None:
         words.append((directory, None))
     if kind is ToolKind.SHELL:
-        words += _shell_words(event, directory, input)
+        words += _shell_words(event, directory, input, deadline)
     places: dict[Place, None] = {}
-    for number, (base, word) in enumerate(dict.fromkeys(words)):
+    for number, (base, word) in enumerate(in_time(dict.fromkeys(words), deadline, SLOW)):
         found = _resolve(base, word, project) if isinstance(word, str) and number < _MAX_PATHS else UNREAD
         places |= dict.fromkeys(found)
     return tuple(places)
@@ -78,35 +79,34 @@ def _find_places(event: Event) -> tuple[Place, ...]:
 _Word = tuple[str, str | None]  # the directory, and the path; None if it cannot be read
 
 
-def _path_words(input: Mapping[str, Any], kind: ToolKind, directory: str) -> Iterator[_Word]:
+def _path_words(input: Mapping[str, Any], kind: ToolKind, directory: str, deadline: float) -> Iterator[_Word]:
     """The paths of the fields. A tool that works in a directory names that one if it names no other."""
     if kind in (ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP) and not any(is_path_field(name) for name in input):
         yield directory, "."
-    yield from ((directory, word) for word in _paths_in(input, kind))
+    yield from ((directory, word) for word in _paths_in(input, kind, deadline))
     for name in _GLOB_FIELDS if kind is ToolKind.GLOB else ():
         if isinstance(input.get(name), str):
-            folders = [path for path in _paths_in(input, kind) if isinstance(path, str)] or [""]
+            folders = [path for path in _paths_in(input, kind, deadline) if isinstance(path, str)] or [""]
             yield from ((posixpath.join(directory, folder), input[name]) for folder in folders)
 
 
-def _paths_in(input: Mapping[str, Any], kind: ToolKind) -> Iterator[str | None]:
+def _paths_in(input: Mapping[str, Any], kind: ToolKind, deadline: float) -> Iterator[str | None]:
     """The values of the fields that are named like paths, at any depth."""
     todo: list[Any] = [input]
-    while todo:
-        part = todo.pop()
+    for part in pop_in_time(todo, deadline):
         if isinstance(part, Mapping):
-            for name, value in part.items():
+            for name, value in in_time(part.items(), deadline):
                 if kind is ToolKind.SHELL and name in _DIRECTORY_FIELDS:
                     continue
                 if isinstance(name, str) and _is_path_name(name, kind):
-                    yield from _texts(value, is_end=name in ENDS)
+                    yield from in_time(_texts(value, is_end=name in ENDS), deadline)
                 elif name == "changes" and isinstance(value, Mapping):  # by path
                     yield from map(str, value)
                 todo.append(value)
         elif isinstance(part, (list, tuple)):
             todo += part
     if kind in (ToolKind.EDIT, ToolKind.WRITE):
-        yield from (path for name in PATCHES for path in patched_files(input.get(name)))
+        yield from in_time((path for name in PATCHES for path in patched_files(input.get(name))), deadline)
 
 
 def _is_path_name(name: str, kind: ToolKind) -> bool:
@@ -126,7 +126,7 @@ def _texts(value: Any, *, is_end: bool) -> Iterator[str | None]:
             yield None
 
 
-def _shell_words(event: Event, directory: str, input: Mapping[str, Any]) -> Iterator[_Word]:
+def _shell_words(event: Event, directory: str, input: Mapping[str, Any], deadline: float) -> Iterator[_Word]:
     """The directory in which the shell runs, and what its commands name."""
     from hookline.shell.path_words import find_path_words  # the parser takes time to load
     from hookline.shell.run_commands import read_commands
@@ -135,10 +135,10 @@ def _shell_words(event: Event, directory: str, input: Mapping[str, Any]) -> Iter
     known = [posixpath.join(directory, os.path.expanduser(each)) for each in given if isinstance(each, str)]
     if len(known) < len(given):
         yield directory, None
-    texts = dict.fromkeys(text for reading in _COMMAND.readings(event) for text in reading)
+    texts = dict.fromkeys(text for reading in _COMMAND.readings(event, deadline) for text in reading)
     for start in known or [directory]:
         yield start, "."
-        for text in texts:
+        for text in in_time(texts, deadline, SLOW):
             yield from find_path_words(read_commands(text), start, os.path.isdir)
 
 

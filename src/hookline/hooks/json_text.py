@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from hookline.hooks.match_deadline import NO_DEADLINE, pop_in_time
 from hookline.lazy_imports import json
 
 
@@ -23,22 +24,22 @@ class _ContainerEnd(int):
 _COMMA: Final = _RawText(",")
 
 
-def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
+def json_text(value: Any, default: Callable[[Any], Any] | None = None, deadline: float = NO_DEADLINE) -> str:
     """Non-ASCII characters are not escaped; `default` is that of json.dumps.
 
-    NaN, infinity, a number with thousands of digits and a value inside itself become null.
+    NaN, infinity, a number with thousands of digits and a value inside itself become null. Raises UndecidedError if the
+    deadline passes while it writes a deeply nested value.
     """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default)
     except (RecursionError, ValueError):
-        return "".join(_encode_pieces(value, default))
+        return "".join(_encode_pieces(value, default, deadline))
 
 
-def _encode_pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
+def _encode_pieces(value: Any, default: Callable[[Any], Any] | None, deadline: float) -> Iterator[str]:
     todo: list[Any] = [value]
     inside: set[int] = set()
-    while todo:
-        part = todo.pop()
+    for part in pop_in_time(todo, deadline):
         if isinstance(part, _RawText):
             yield part
         elif isinstance(part, _ContainerEnd):

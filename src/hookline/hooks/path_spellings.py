@@ -17,10 +17,12 @@ from stat import S_ISLNK
 from typing import Any, Final
 from urllib.parse import unquote
 
+from hookline.errors import UndecidedError
 from hookline.hooks.event import Event
 from hookline.hooks.protocols import Readings
 from hookline.lazy_imports import lazy_pattern
 
+_LONGEST_PATH: Final = 4096  # the system opens none that is longer, but a tool may shorten it first
 ResolvedPaths = dict[str, str | None]
 """A path, not normalized, and where its links led."""
 _resolved_paths: Final[ContextVar[ResolvedPaths | None]] = ContextVar("resolved_paths", default=None)
@@ -133,6 +135,8 @@ def resolve_links(joined: str, place: str, project: str) -> str | None:
 def _resolve_links(joined: str, place: str, project: str) -> str | None:
     try:
         if ".." in joined and ".." in joined.split("/"):
+            if len(joined) > _LONGEST_PATH:
+                raise UndecidedError("the path is too long to follow its links")
             return os.path.realpath(joined)
         below = relative_to(place, project)
         start = place if below is None else below

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from enum import Flag, auto
-from typing import Final, Protocol
+from typing import Protocol
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.lazy_dataclasses import dataclass
 
@@ -72,9 +72,6 @@ class Action(Protocol):
     async def run(self, event: Event, host: Host) -> Outcome: ...
 
 
-NO_DEADLINE: Final = math.inf
-
-
 class TextPattern(Protocol):
     """A pattern that cannot hang. `deadline` is a time of time.perf_counter()."""
 
@@ -106,9 +103,10 @@ class Subject(Protocol):
     def is_cacheable(self) -> bool:
         """True if the same texts come often, so that caching a match pays."""
 
-    def texts(self, event: Event) -> tuple[str, ...]: ...
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
+        """May raise UndecidedError when the deadline passes."""
 
-    def readings(self, event: Event) -> Readings:
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         """Its texts for each way to read the event, whatever Event.choices says; () if there is only one way."""
 
     def reads(self) -> tuple[FactPath, ...]: ...

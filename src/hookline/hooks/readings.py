@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from time import perf_counter
 from typing import Any, Final, TypeVar
 
-from hookline.errors import AmbiguousField
+from hookline.errors import AmbiguousField, UndecidedError
 from hookline.hooks.event import MISSING, Event
 from hookline.hooks.json_text import json_text
-from hookline.hooks.protocols import NO_DEADLINE, AmbiguousTexts, Condition, Readings
+from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
+from hookline.hooks.protocols import AmbiguousTexts, Condition, Readings
 
 _NO_TEXT: Final[Readings] = ((),)
 _MAX_TRIES: Final = 256
@@ -55,6 +57,8 @@ def holds_in_readings(condition: Condition, event: Event, deadline: float = NO_D
         tries += 1
         if tries > _MAX_TRIES:
             return not every
+        if tries % SLOW == 0 and perf_counter() > deadline:
+            raise UndecidedError
         try:
             return condition.holds(EventReading(event, choices), deadline)
         except AmbiguousField as ambiguous:
@@ -106,12 +110,14 @@ def ends_in_guess(readings: Readings) -> bool:
     return bool(readings) and readings[-1] is WRONG_GUESS
 
 
-def compute_once(event: Event, key: Hashable, compute: Callable[[Event], _T]) -> _T:
-    """The result for this event, computed when it is first needed."""
+def compute_once(
+    event: Event, key: Hashable, compute: Callable[[Event, float], _T], deadline: float = NO_DEADLINE
+) -> _T:
+    """The result for this event, computed when it is first needed. Nothing is kept if the deadline passes."""
     cache = _cache_of(event)
     found: _T | None = cache.get(key)
     if found is None:
-        found = cache[key] = compute(event)
+        found = cache[key] = compute(event, deadline)
     return found
 
 
@@ -124,35 +130,34 @@ def _cache_of(event: Event) -> dict[Hashable, Any]:
         return made
 
 
-def value_readings(value: Any, *, only_text: bool = False) -> Readings:
+def value_readings(value: Any, *, only_text: bool = False, deadline: float = NO_DEADLINE) -> Readings:
     """Each way to read the value as text.
 
     A list of plain values is read item by item. Any other list, or a mapping, by the texts inside and as JSON.
     `only_text` leaves out everything that was not text when the host had it.
     """
     if isinstance(value, (list, tuple, set, frozenset)):
-        items = [_plain_text(item, only_text) for item in value]
+        items = [_plain_text(item, only_text) for item in in_time(value, deadline)]
         if only_text or not any(isinstance(item, (list, tuple, set, frozenset, dict)) for item in value):
             return tuple((text,) for text in dict.fromkeys(items) if text is not None) or _NO_TEXT
-        return _structure_readings(value)
+        return _structure_readings(value, deadline)
     if isinstance(value, dict):
-        return _NO_TEXT if only_text else _structure_readings(value)
+        return _NO_TEXT if only_text else _structure_readings(value, deadline)
     text = _plain_text(value, only_text)
     return _NO_TEXT if text is None else ((text,),)
 
 
-def _structure_readings(value: Any) -> Readings:
-    texts = [*_leaf_texts(value)]
+def _structure_readings(value: Any, deadline: float) -> Readings:
+    texts = [*_leaf_texts(value, deadline)]
     with suppress(TypeError):  # a key that JSON does not have
-        texts.append(json_text(value, default=_json_default))
+        texts.append(json_text(value, default=_json_default, deadline=deadline))
     return tuple((text,) for text in dict.fromkeys(texts)) or _NO_TEXT
 
 
-def _leaf_texts(value: Any) -> Iterator[str]:
+def _leaf_texts(value: Any, deadline: float) -> Iterator[str]:
     """The texts inside of lists and mappings, at any depth."""
     todo, seen = [value], set[int]()
-    while todo:
-        part = todo.pop()
+    for part in pop_in_time(todo, deadline):
         if isinstance(part, (dict, list, tuple, set, frozenset)):
             if id(part) not in seen:
                 seen.add(id(part))

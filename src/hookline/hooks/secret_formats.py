@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from hookline.errors import UndecidedError
-from hookline.hooks.protocols import NO_DEADLINE
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
 from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS
+from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
 from hookline.hooks.protocols import Readings
 from hookline.hooks.readings import WRONG_GUESS, compute_once, texts_of, unanimous, value_readings
@@ -46,7 +47,7 @@ class ToolField:
         object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 and not is_path else None)
         object.__setattr__(self, "_other_names", _OTHER_NAMES.get(self.path[0], _NO_NAMES) if self.path else _NO_NAMES)
 
-    def texts(self, event: Event) -> tuple[str, ...]:
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
         if self._name is not None:
             tool = event.facts.get("tool")
             input = tool.get("input") if type(tool) is dict else None
@@ -54,9 +55,9 @@ class ToolField:
                 value = input.get(self._name)
                 if type(value) is str and self._other_names.isdisjoint(input):  # almost always
                     return (value,)
-        return texts_of(self.readings(event), event, self)
+        return texts_of(self.readings(event, deadline), event, self)
 
-    def readings(self, event: Event) -> Readings:
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         if self._name is not None:
             tool = event.facts.get("tool")
             input = tool.get("input") if type(tool) is dict else None
@@ -64,7 +65,7 @@ class ToolField:
                 value = input.get(self._name)
                 if type(value) is str and self._other_names.isdisjoint(input):
                     return ((value,),)
-        return compute_once(event, self._cache_key, self._read)
+        return compute_once(event, self._cache_key, self._read, deadline)
 
     @property
     def direct_name(self) -> tuple[str, frozenset[str]] | None:
@@ -90,7 +91,7 @@ class ToolField:
         """Whether one value may be written in several ways."""
         return self._is_path or self.path in _COMMAND_PATHS
 
-    def _read(self, event: Event) -> Readings:
+    def _read(self, event: Event, deadline: float) -> Readings:
         if self._is_path and len(self.path) == 1:
             tool = event.facts.get("tool")
             input = tool.get("input") if isinstance(tool, dict) else None
@@ -102,14 +103,14 @@ class ToolField:
             if self._is_foreign_to_shells and likely_kind(tool) is ToolKind.SHELL and name not in input:
                 return ((),)
         readings: list[tuple[str, ...]] = []
-        values = field_values(event, self.path)
+        values = field_values(event, self.path, deadline)
         kind = likely_kind(event.facts.get("tool"))
         if self.path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
             if kind is ToolKind.SHELL and values == (MISSING,):
                 values = _unnamed_commands(event)
-            values = tuple(text for value in values for text in command_texts(value))
-        for value in values:
-            for texts in value_readings(value, only_text=self.only_text):
+            values = tuple(text for value in in_time(values, deadline) for text in command_texts(value, deadline))
+        for value in in_time(values, deadline, SLOW):
+            for texts in in_time(value_readings(value, only_text=self.only_text, deadline=deadline), deadline, SLOW):
                 if self._is_path and texts:
                     readings += path_readings(texts[0], event)
                 else:
@@ -140,7 +141,7 @@ def field_value(event: Event, path: FactPath) -> Any:
     return read_path(input, (tool_field_name(event, str(name)), *path[1:]))
 
 
-def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
+def field_values(event: Event, path: FactPath, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     """Each value that the tool may use for the field.
 
     There are several only if the input has the field under several names with different values, and it is unknown
@@ -156,26 +157,27 @@ def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
     ):
         return (input[path[0]],)
     if EVERY_ITEM in path:
-        return tuple(read_all(input, path if path[0] == EVERY_ITEM else (_own_name(event, path[0]), *path[1:])))
+        own_path = path if path[0] == EVERY_ITEM else (_own_name(event, path[0]), *path[1:])
+        return tuple(in_time(read_all(input, own_path), deadline))
     value = field_value(event, path)
     if not path or not isinstance(input, dict):
         return (value,)
     rivals = (read_path(input, (name, *path[1:])) for name in _ambiguous_names(event, str(path[0])))
     values = (value, *(other for other in rivals if not deep_equal(other, value)))
-    values += _further_values(event, path, values)
+    values += _further_values(event, path, values, deadline)
     return values if len(values) == 1 or value is not MISSING else values[1:]
 
 
-def values_at(event: Event, path: FactPath) -> tuple[Any, ...]:
+def values_at(event: Event, path: FactPath, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     """Like value_at, but every value that the tool may use, and every value at a path with `*`."""
     if path[:2] == ("tool", "input") and len(path) > 2:
-        return field_values(event, path[2:])
-    return tuple(read_all(event.facts, path)) if EVERY_ITEM in path else (event.read(path),)
+        return field_values(event, path[2:], deadline)
+    return tuple(in_time(read_all(event.facts, path), deadline)) if EVERY_ITEM in path else (event.read(path),)
 
 
-def holds_for_values(event: Event, path: FactPath, test: Callable[[Any], bool]) -> bool:
+def holds_for_values(event: Event, path: FactPath, test: Callable[[Any], bool], deadline: float = NO_DEADLINE) -> bool:
     """Whether the test holds for the fact at `path`. Raises AmbiguousField if it holds for some of its values only."""
-    answers = [test(value) for value in values_at(event, path)]
+    answers = [test(value) for value in in_time(values_at(event, path, deadline), deadline)]
     has_guess = path[:2] == ("tool", "input") and is_guessed_field(event, path[2:])
     if has_guess:
         answers.append(test(MISSING))
@@ -227,7 +229,7 @@ def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     return () if own in given else given
 
 
-def _further_values(event: Event, path: FactPath, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadline: float) -> tuple[Any, ...]:
     """The paths or commands of a tool that takes several: a hook may be about any of them."""
     tool = event.facts["tool"]
     if len(path) != 1:
@@ -235,23 +237,26 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...]) -> tu
     kind = likely_kind(tool)
     if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
         if values != (MISSING,):
-            return tuple(further_commands(tool["input"], values))
+            return tuple(in_time(further_commands(tool["input"], values), deadline))
         unnamed = _unnamed_commands(event) if kind is ToolKind.SHELL else ()
-        further = tuple(further_commands(tool["input"], unnamed))
+        further = tuple(in_time(further_commands(tool["input"], unnamed), deadline))
         return (*unnamed, *further) if further else ()  # `args` alone may be the command or go with another field
-    return tuple(further_paths(tool["input"], kind)) if path[0] in _PATH_NAMES else ()
+    return tuple(in_time(further_paths(tool["input"], kind), deadline)) if path[0] in _PATH_NAMES else ()
 
 
-def command_texts(value: Any) -> tuple[Any, ...]:
+def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     """A list of words as a shell would write it, and the command in it if it is a shell's. Other values unchanged."""
     if isinstance(value, dict) and "command" in value:
         command = value["command"]
-        return tuple(text for each in (command, *further_commands(value, (command,))) for text in command_texts(each))
+        commands = in_time((command, *further_commands(value, (command,))), deadline)
+        return tuple(text for each in commands for text in command_texts(each, deadline))
     if not isinstance(value, (list, tuple)):
         return (value,)
     if any(isinstance(item, (list, tuple)) for item in value):  # several commands
-        return tuple(text for item in value for text in command_texts(item))
-    words = [texts[0] for item in value for texts in value_readings(item) if texts]
+        return tuple(text for item in in_time(value, deadline, SLOW) for text in command_texts(item, deadline))
+    words = [
+        texts[0] for item in in_time(value, deadline) for texts in value_readings(item, deadline=deadline) if texts
+    ]
     return argv_texts(words) if len(words) == len(value) else (value,)
 
 

@@ -16,6 +16,7 @@ from hookline.errors import UndecidedError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import current_hook
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS, SIGNAL_FIELDS, KindGuess, code_signal, guess_kind
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
 from hookline.hooks.tools import (
     KIND_BY_VALUE,
@@ -73,7 +74,7 @@ class ToolName:
     _uncertain: dict[_CallShape, Readings] = field(default_factory=dict, init=False, repr=False, compare=False)
     is_cacheable = True
 
-    def texts(self, event: Event) -> tuple[str, ...]:
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
         try:
             tool = event.facts["tool"]
             certain = self._certain[tool["name"], tool.get("kind")]
@@ -111,7 +112,7 @@ class ToolName:
             return self._forms(readings[0])
         return AmbiguousTexts(dict.fromkeys(form for names in readings for form in self._forms(names)))
 
-    def readings(self, event: Event) -> Readings:
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         readings = self.possible_names(event)
         return tuple(self._forms(names) for names in readings) if len(readings) > 1 else ()
 

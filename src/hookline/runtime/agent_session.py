@@ -6,13 +6,13 @@ import asyncio
 import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
-from hookline.errors import Denied, HooklineError
+from hookline.errors import Denied, HooklineError, UndecidedError
 from hookline.hooks.event import Event
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
@@ -302,7 +302,8 @@ class AgentSession:
             root = os.path.abspath(self.runtime.workspace)
             for each in (path, os.path.dirname(path)):
                 joined = os.path.join(root, each)
-                resolve_links(joined, normalize_path(joined), root)
+                with suppress(UndecidedError):  # too long to follow: guards on it hold, and no file has such a name
+                    resolve_links(joined, normalize_path(joined), root)
         self._judged_paths[thread.id, str(tool.get("id"))] = resolved
         while len(self._judged_paths) > _MAX_JUDGED_CALLS:  # calls that were denied
             del self._judged_paths[next(iter(self._judged_paths))]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from hookline.errors import AmbiguousField, ConditionError
+from hookline.errors import AmbiguousField, ConditionError, UndecidedError
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
+from hookline.hooks.match_deadline import NO_DEADLINE
+from hookline.hooks.protocols import Condition, Need
 from hookline.lazy_dataclasses import dataclass
+
+_Unknown = AmbiguousField | ConditionError | UndecidedError
+_UNKNOWN: Final = (AmbiguousField, ConditionError, UndecidedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,12 @@ class All:
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        unknown: AmbiguousField | ConditionError | None = None
+        unknown: _Unknown | None = None
         for part in self.parts:
             try:
                 if not part.holds(event, deadline):
                     return False
-            except (AmbiguousField, ConditionError) as raised:
+            except _UNKNOWN as raised:
                 unknown = _more_serious(unknown, raised)
         if unknown is not None:
             raise unknown
@@ -89,12 +94,12 @@ class AnyOf:
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        unknown: AmbiguousField | ConditionError | None = None
+        unknown: _Unknown | None = None
         for part in self.parts:
             try:
                 if part.holds(event, deadline):
                     return True
-            except (AmbiguousField, ConditionError) as raised:
+            except _UNKNOWN as raised:
                 unknown = _more_serious(unknown, raised)
         if unknown is not None:
             raise unknown
@@ -136,15 +141,13 @@ class Not:
 def _is_certainly_false(part: Condition, event: Event) -> bool:
     try:
         return not part.holds(event)
-    except (AmbiguousField, ConditionError):
+    except _UNKNOWN:
         return False
 
 
-def _more_serious(
-    first: AmbiguousField | ConditionError | None, second: AmbiguousField | ConditionError
-) -> AmbiguousField | ConditionError:
+def _more_serious(first: _Unknown | None, second: _Unknown) -> _Unknown:
     """A failure of a condition must be seen."""
-    return first if isinstance(first, ConditionError) else second
+    return second if first is None or isinstance(first, AmbiguousField) else first
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:

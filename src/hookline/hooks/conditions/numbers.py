@@ -9,7 +9,8 @@ from typing import Any, Final, Protocol
 from hookline.errors import ConditionError
 from hookline.hooks.conditions.text import format_fact
 from hookline.hooks.event import Event, FactPath, copy_fact, path_text
-from hookline.hooks.protocols import NO_DEADLINE, Need
+from hookline.hooks.match_deadline import NO_DEADLINE
+from hookline.hooks.protocols import Need
 from hookline.hooks.tool_input import holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_logger
@@ -51,7 +52,7 @@ class Comparison:
     number: float
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return holds_for_values(event, self.path, self._holds_for)
+        return holds_for_values(event, self.path, self._holds_for, deadline)
 
     def _holds_for(self, value: Any) -> bool:
         found = _as_number(value)
@@ -86,7 +87,7 @@ class MultipleOf:
     number: int
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return holds_for_values(event, self.path, self._holds_for)
+        return holds_for_values(event, self.path, self._holds_for, deadline)
 
     def _holds_for(self, value: Any) -> bool:
         found = _as_number(value)

@@ -10,8 +10,9 @@ from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.hook import EventCount
 from hookline.hooks.host import FireLimiter, Host
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.protocols import NO_DEADLINE, Condition, May, Need
+from hookline.hooks.protocols import Condition, May, Need
 from hookline.hooks.readings import compute_once
 from hookline.lazy_dataclasses import dataclass
 
@@ -52,7 +53,7 @@ class HappenedBefore:
     written: Any
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        memory: FireLimiter | None = compute_once(event, _MEMORY, lambda _: None)
+        memory: FireLimiter | None = compute_once(event, _MEMORY, lambda *_: None)
         if memory is None:
             raise ConditionError("this host does not remember what happened in a session")
         return memory.recalls(event, self.key)
@@ -72,7 +73,7 @@ class HappenedBefore:
 
 def provide_memory(event: Event, memory: FireLimiter) -> None:
     """Lets the conditions on this event ask what happened in its session."""
-    compute_once(event, _MEMORY, lambda _: memory)
+    compute_once(event, _MEMORY, lambda *_: memory)
 
 
 def find_conditions(condition: Condition, kind: type[Any]) -> Iterator[Any]:

@@ -9,8 +9,9 @@ from typing import Final
 from hookline.errors import ConditionError
 from hookline.hooks.call_paths import WORKSPACE, Place, UnreadPath, call_places, real_place, workspace_of
 from hookline.hooks.event import Event, FactPath
+from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.path_spellings import relative_to
-from hookline.hooks.protocols import NO_DEADLINE, Need, PureCondition
+from hookline.hooks.protocols import Need, PureCondition
 from hookline.hooks.readings import unanimous
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import ToolKind
@@ -31,7 +32,7 @@ class LiesIn(PureCondition):
     holds_unparsed: bool = True  # a path that cannot be read counts for a guard
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        places = call_places(event)
+        places = call_places(event, deadline)
         if not places:
             return False
         roots = self._roots(event)

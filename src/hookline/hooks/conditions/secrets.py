@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookline.hooks.event import Event, FactPath, path_text
-from hookline.hooks.protocols import NO_DEADLINE, Need, PureCondition, Readings, TextPattern
+from hookline.hooks.match_deadline import NO_DEADLINE, in_time, pop_in_time
+from hookline.hooks.protocols import Need, PureCondition, Readings, TextPattern
 from hookline.hooks.readings import compute_once
 from hookline.hooks.secret_formats import HINT_WORDS, Secret, find_secrets, is_named_secret
 from hookline.hooks.tool_input import values_at
@@ -43,14 +44,14 @@ class TextsIn:
     paths: tuple[FactPath, ...]
     is_cacheable = False
 
-    def texts(self, event: Event) -> tuple[str, ...]:
-        return compute_once(event, self, self._read)
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
+        return compute_once(event, self, self._read, deadline)
 
-    def _read(self, event: Event) -> tuple[str, ...]:
-        values = (value for path in self.paths for value in values_at(event, path))
-        return tuple(dict.fromkeys(text for value in values for text in leaf_texts(value)))
+    def _read(self, event: Event, deadline: float) -> tuple[str, ...]:
+        values = in_time((value for path in self.paths for value in values_at(event, path, deadline)), deadline)
+        return tuple(dict.fromkeys(text for value in values for text in leaf_texts(value, deadline)))
 
-    def readings(self, event: Event) -> Readings:
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
@@ -60,12 +61,11 @@ class TextsIn:
         return " or ".join(map(path_text, self.paths))
 
 
-def leaf_texts(value: Any) -> Iterator[str]:
+def leaf_texts(value: Any, deadline: float = NO_DEADLINE) -> Iterator[str]:
     """The texts in a value. One under a key with a secret's name is followed by `key=text`."""
     todo: list[tuple[Any, str]] = [(value, "")]
     seen = set[int]()
-    while todo:
-        part, key = todo.pop()
+    for part, key in pop_in_time(todo, deadline):
         if isinstance(part, str):
             yield part
             if key and is_named_secret(key, part):
@@ -75,7 +75,7 @@ def leaf_texts(value: Any) -> Iterator[str]:
         elif isinstance(part, (dict, list, tuple)) and id(part) not in seen:
             seen.add(id(part))
             items = part.items() if isinstance(part, dict) else ((key, item) for item in part)
-            todo += [(item, name if isinstance(name, str) else "") for name, item in items]
+            todo += [(item, name if isinstance(name, str) else "") for name, item in in_time(items, deadline)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class HasSecret(PureCondition):
     is_default: bool = False  # the paths are those of the event
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        texts = self.subject.texts(event)
+        texts = in_time(self.subject.texts(event, deadline), deadline)
         search = self.hints.search
         return any(search(text, deadline) and any(self._secrets(text, deadline)) for text in texts)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hookline.hooks.call_paths import workspace_of
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, TextPattern
+from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
+from hookline.hooks.protocols import Need, Readings, TextPattern
 from hookline.hooks.readings import compute_once, unanimous
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
@@ -58,19 +59,22 @@ def commands_run(event: Event) -> tuple[RunCommand, ...]:
     return _commands_of(event).commands
 
 
-def _commands_of(event: Event) -> CommandsRun:
-    return compute_once(event, _COMMANDS, _read_commands)
+def _commands_of(event: Event, deadline: float = NO_DEADLINE) -> CommandsRun:
+    return compute_once(event, _COMMANDS, _read_commands, deadline)
 
 
-def _read_commands(event: Event) -> CommandsRun:
+def _read_commands(event: Event, deadline: float) -> CommandsRun:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
         return _NO_COMMANDS
-    texts = dict.fromkeys(text for reading in _COMMAND.readings(event) for text in reading)
+    texts = dict.fromkeys(text for reading in _COMMAND.readings(event, deadline) for text in reading)
     found = tuple(
-        command for text in texts for command in run_commands.read_commands(text).commands if not command.is_written
+        command
+        for text in in_time(texts, deadline, SLOW)
+        for command in run_commands.read_commands(text).commands
+        if not command.is_written
     )
     commands = found if len(texts) == 1 else tuple(dict.fromkeys(found))
-    firsts = [expansion.mark_globs(command.words[0]) for command in commands]
+    firsts = [expansion.mark_globs(command.words[0]) for command in in_time(commands, deadline)]
     names = tuple(
         UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else command_query.normalize_program(first) for first in firsts
     )
@@ -88,10 +92,10 @@ class RunPrograms:
 
     is_cacheable = False
 
-    def texts(self, event: Event) -> tuple[str, ...]:
-        return _commands_of(event).programs
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
+        return _commands_of(event, deadline).programs
 
-    def readings(self, event: Event) -> Readings:
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
@@ -150,13 +154,13 @@ class RunsCommand:
     outside: tuple[str, ...] = ()
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        run = _commands_of(event)
+        run = _commands_of(event, deadline)
         if not _may_run(self.query, run):
             return False
         if run.is_known and not self._has_match(run, event, deadline):
             return False
         answers, doubts, is_sure = list[bool](), list[bool](), False
-        for command in run.commands:
+        for command in in_time(run.commands, deadline, SLOW):
             answer = self._answer(command, event, deadline)
             is_sure |= answer is True
             answers.append(answer is True or (answer is None and self._holds_unsure(command, deadline)))
@@ -176,7 +180,7 @@ class RunsCommand:
         """Whether a command matches. For commands in which nothing is unknown."""
         query = self.query
         is_enough = not (query.subcommands or query.flags)  # that it is the program
-        for name, command in zip(run.names, run.commands, strict=True):
+        for name, command in in_time(tuple(zip(run.names, run.commands, strict=True)), deadline):
             is_match = name in query.names and (is_enough or query.answer(command))
             if is_match and self._operands_answer(command, event, deadline):
                 return True
@@ -233,7 +237,7 @@ class PipesCommand:
     unparsed: Unparsed = Unparsed.LIKELY
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        run = _commands_of(event)
+        run = _commands_of(event, deadline)
         if not _may_run(self.targets, run) or (run.is_known and not _may_run(self.sources, run)):
             return False
         commands = run.commands

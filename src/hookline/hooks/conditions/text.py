@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
-from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, Subject, TextPattern
+from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
+from hookline.hooks.protocols import Need, Readings, Subject, TextPattern
 from hookline.hooks.readings import WRONG_GUESS, compute_once, ends_in_guess, texts_of, unanimous, value_readings
 from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
@@ -56,6 +57,7 @@ def _part_text(part: Any) -> str:
 
 
 _CACHE_SIZE = 64
+_MANY_TEXTS = 64  # a short text is searched without a look at the clock
 _MAX_SHOWN_CHARS = 60  # characters of a fact in an explanation
 _SHORT_REPR = reprlib.Repr()  # safe for large and deep facts
 
@@ -67,20 +69,21 @@ class Fact:
     path: FactPath
     is_cacheable = False
 
-    def texts(self, event: Event) -> tuple[str, ...]:
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
         value = event.read(self.path)
         if type(value) is str:
             return (value,)
         if value is MISSING and EVERY_ITEM not in self.path:
             return ()
-        return texts_of(self.readings(event), event, self)
+        return texts_of(self.readings(event, deadline), event, self)
 
-    def readings(self, event: Event) -> Readings:
-        return compute_once(event, self, self._read)
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
+        return compute_once(event, self, self._read, deadline)
 
-    def _read(self, event: Event) -> Readings:
-        values = read_all(event.facts, self.path)
-        return tuple(dict.fromkeys(texts for value in values for texts in value_readings(value))) or ((),)
+    def _read(self, event: Event, deadline: float) -> Readings:
+        values = in_time(read_all(event.facts, self.path), deadline)
+        found = (texts for value in values for texts in value_readings(value, deadline=deadline))
+        return tuple(dict.fromkeys(found)) or ((),)
 
     def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
@@ -96,18 +99,19 @@ class ShellCommands:
     subject: Subject
     is_cacheable = False
 
-    def texts(self, event: Event) -> tuple[str, ...]:
-        texts = self.subject.texts(event)
+    def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
+        texts = self.subject.texts(event, deadline)
         if len(texts) == 1 and is_one_plain_command(texts[0]):
             return texts
-        return texts_of(self.readings(event), event, self)
+        return texts_of(self.readings(event, deadline), event, self)
 
-    def readings(self, event: Event) -> Readings:
-        return compute_once(event, self, self._read)
+    def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
+        return compute_once(event, self, self._read, deadline)
 
-    def _read(self, event: Event) -> Readings:
-        lines = self.subject.readings(event) or (self.subject.texts(event),)
-        found = (reading for texts in lines for text in texts for reading in command_readings(text))
+    def _read(self, event: Event, deadline: float) -> Readings:
+        lines = self.subject.readings(event, deadline) or (self.subject.texts(event, deadline),)
+        texts = in_time((text for texts in lines for text in texts), deadline, SLOW)
+        found = (reading for text in texts for reading in command_readings(text))
         readings = tuple(dict.fromkeys(found)) or ((),)
         return (*readings, WRONG_GUESS) if ends_in_guess(lines) else readings
 
@@ -116,6 +120,13 @@ class ShellCommands:
 
     def __str__(self) -> str:
         return f"a command in {self.subject}"
+
+
+def any_match(search: Callable[[str, float], bool], texts: Sequence[str], deadline: float) -> bool:
+    for text in texts if len(texts) < _MANY_TEXTS else in_time(texts, deadline):  # noqa: SIM110 - a generator costs more
+        if search(text, deadline):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ class Matches:
     _cache: dict[tuple[str, ...], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        texts = self.subject.texts(event)
+        texts = self.subject.texts(event, deadline)
         if not (self.match_cached if self.subject.is_cacheable else self._any_match)(texts, deadline):
             return False
         return type(texts) is tuple or self._matches_all_readings(event, deadline)
@@ -138,8 +149,8 @@ class Matches:
         return self._cache if self.subject.is_cacheable else None
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
-        readings = self.subject.readings(event)
-        answers = [self._any_match(texts, deadline) for texts in readings]
+        readings = self.subject.readings(event, deadline)
+        answers = [self._any_match(texts, deadline) for texts in in_time(readings, deadline)]
         return unanimous(str(self.subject), answers, self.subject, event, doubts=ends_in_guess(readings))
 
     def match_cached(self, texts: tuple[str, ...], deadline: float) -> bool:
@@ -152,11 +163,7 @@ class Matches:
         return known
 
     def _any_match(self, texts: tuple[str, ...], deadline: float) -> bool:
-        search = self.pattern.search
-        for text in texts:  # noqa: SIM110 - a generator costs more than most searches
-            if search(text, deadline):
-                return True
-        return False
+        return any_match(self.pattern.search, texts, deadline)
 
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.subject, self.pattern),)
@@ -185,10 +192,10 @@ class Equals:
         if isinstance(self.value, str) and self.path[:2] == ("tool", "input"):
             field = ToolField(self.path[2:])
             if field.has_spellings:
-                readings = field.readings(event)
+                readings = field.readings(event, deadline)
                 answers = [self.value in texts for texts in readings]
                 return unanimous(str(field), answers, field, event, doubts=ends_in_guess(readings))
-        return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value))
+        return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value), deadline)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -208,7 +215,7 @@ class Exists:
     path: FactPath
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return holds_for_values(event, self.path, lambda value: value is not MISSING)
+        return holds_for_values(event, self.path, lambda value: value is not MISSING, deadline)
 
     def needs(self) -> tuple[Need, ...]:
         return ()

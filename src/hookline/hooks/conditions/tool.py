@@ -9,7 +9,8 @@ from hookline.errors import AmbiguousField
 from hookline.hooks.conditions.logic import All, AnyOf
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
+from hookline.hooks.match_deadline import NO_DEADLINE
+from hookline.hooks.protocols import Condition, Need
 from hookline.hooks.tool_name import ToolName, guessed_kind
 from hookline.hooks.tools import ToolKind, tool_kind
 from hookline.lazy_dataclasses import dataclass
