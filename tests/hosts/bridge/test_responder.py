@@ -437,6 +437,34 @@ def test_a_call_that_cannot_be_read_concerns_nobody_without_hooks(desk: BridgeSa
     assert decided(desk.call(b"{}")) == Reply()
 
 
+TOO_MANY: list[dict[str, object]] = [
+    {"tool_name": "Bash", "tool_input": {"commands": ["ls"] * 250_000}},
+    {"tool_name": "Bash", "tool_input": {"commands": ["ls"] * 1_000, **{f"k{n}": n for n in range(20_000)}}},
+    {"tool_name": "MultiEdit", "tool_input": {"edits": [{"file_path": "a"}] * 20_000}},
+    {
+        "tool_name": "apply_patch",
+        "tool_input": {"patch": "*** Begin Patch\n" + "*** Delete File: a\n" * 20_000 + "*** End Patch"},
+    },
+]
+
+
+@pytest.mark.parametrize("call", TOO_MANY)
+def test_a_call_of_too_many_parts_is_not_let_through(desk: BridgeSandbox, call: dict[str, object]) -> None:
+    """Each part is an event of its own: a list of 250,000 commands kept the bridge busy for minutes."""
+    payload = desk.payload(**call)
+    assert decided(desk.call(payload)) == Reply()  # there is no hook
+    desk.write_hooks(GUARD)
+    assert "hooks check at most 1,000" in deny_reason(decided(desk.call(payload)).stdout)
+
+
+def test_every_part_of_a_long_call_is_judged(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    many = ["ls"] * 999
+    assert decided(desk.call(desk.payload(tool_name="Bash", tool_input={"commands": [*many, "ls"]}))) == Reply()
+    payload = desk.payload(tool_name="Bash", tool_input={"commands": [*many, "rm -rf /"]})
+    assert deny_reason(decided(desk.call(payload)).stdout) == "Never."
+
+
 def test_a_hook_of_type_http_is_posted(desk: BridgeSandbox) -> None:
     async def work() -> Reply:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

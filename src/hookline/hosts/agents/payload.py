@@ -27,6 +27,10 @@ from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
 from hookline.lazy_dataclasses import dataclass, field
 
+MAX_PARTS: Final = 1_000
+"""Of one call. One with more cannot be judged: its facts say so in `tool.parts`."""
+_MAX_COPIED_FIELDS: Final = 100_000  # each part has the fields beside its list too
+
 Facts = dict[str, Any]
 CallPart = tuple[ToolKind, Any]
 
@@ -36,6 +40,12 @@ PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PART_LISTS: Final = ("edits", "operations", "files", "requests")
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
+
+
+class _TooManyPartsError(Exception):
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
 
 
 @dataclass(slots=True)
@@ -240,12 +250,12 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
             return [call for each in found for call in split_patch(each)]
     commands = input.get("commands") if isinstance(input, dict) and "command" not in input else None
     if isinstance(commands, list) and commands and all(isinstance(each, str) for each in commands):
-        around = {key: value for key, value in input.items() if key != "commands"}
+        around = _fields_around("commands", input)
         return [(kind, {**around, "command": each}) for each in commands]
     for listed in _PART_LISTS:
         parts = mapping_list(input, listed)
         if parts and len(parts) == len(input[listed]):
-            around = {key: value for key, value in input.items() if key != listed}
+            around = _fields_around(listed, input)
             whole = [(kind, input)] if any(key in around for part in parts for key in part) else []
             return [*whole, *((kind, {**around, **part}) for part in parts)]
     return [(kind, input)]
@@ -265,9 +275,24 @@ def join_parts(input: Any, new: Any) -> Any:
     return new
 
 
+def _fields_around(listed: str, input: Mapping[str, Any]) -> Facts:
+    _check_parts(len(input[listed]), len(input))
+    return {key: value for key, value in input.items() if key != listed}
+
+
+def _check_parts(parts: int, fields: int = 0) -> None:
+    if parts > MAX_PARTS or parts * fields > _MAX_COPIED_FIELDS:
+        raise _TooManyPartsError(parts)
+
+
 def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:
     """The `tool` facts of one call, one for each of its parts."""
-    found = split_call(name, kind or kind_in_vocabulary(vocabulary, name), input)
+    known = kind or kind_in_vocabulary(vocabulary, name)
+    try:
+        found = split_call(name, known, input)
+        _check_parts(len(found))
+    except _TooManyPartsError as error:
+        return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": error.count}]
     return [
         {"name": name, "kind": str(each), **({"id": id} if id else {}), "input": _input_fields(each, part)}
         for each, part in found

@@ -40,6 +40,7 @@ from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
 from hookline.hosts.agents.agent_tools import SeenTools
 from hookline.hosts.agents.caller import detect_agent
 from hookline.hosts.agents.machine import Machine
+from hookline.hosts.agents.payload import MAX_PARTS
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.call_deduplicator import SharedDecisions
 from hookline.hosts.bridge.fallbacks import Fallbacks
@@ -273,9 +274,9 @@ class _Responder:
         agent = self.agent if caller == call.agent else get_agent(caller)
         parsed = agent.read(call.event, payload, str(workspace or ""))
         for event in parsed.events:
-            if missing := _missing_of_call(event):
+            if missing := _why_unreadable(event):
                 cwd = _existing_directory(event.facts.get("cwd")) or workspace
-                return _Unreadable(f"the agent's payload does not say {missing}", workspace, cwd)
+                return _Unreadable(missing, workspace, cwd)
         return _Question(agent, call, self.engine, parsed, workspace)
 
     def _find_workspace(self) -> Path | None:
@@ -318,11 +319,17 @@ class _Question:
         self._until += time_for_hooks(call.agent, call.event, call.spent).total_seconds()
         self._sessions = engine.session_store(call.user_directories)
         self._fallbacks = Fallbacks(agent, call.event, self._sessions)
+        self._books: dict[CacheKey, Book] = {}
         self._recorder = recorder_of(call.user_directories.hookline_state)
 
     async def reply(self) -> Reply:
         async def each() -> list[Decision]:
-            return [await self._decide(self._place(event)) for event in self._parsed.events]
+            decisions: list[Decision] = []
+            for event in self._parsed.events:
+                decisions.append(await self._decide(self._place(event)))
+                if len(decisions) > 1:
+                    await asyncio.sleep(0)  # so that the time for the answer counts, and others are answered too
+            return decisions
 
         return self._render(await self._engine.decide_once(self._call, each))
 
@@ -357,7 +364,7 @@ class _Question:
         return _existing_directory(given) or workspace or _existing_directory(self._call.cwd) or Path("/")
 
     async def _decide(self, placed: _PlacedEvent) -> Decision:
-        event, book = placed.event, await self._engine.book(placed.key)
+        event, book = placed.event, await self._book(placed.key)
         denial = self._begin(event, book)
         if denial is not None:
             return denial
@@ -371,6 +378,12 @@ class _Question:
         if event.name == "approval.request" and decided.verdict is Verdict.SILENT and not decided.halt:
             await self._notify_of_approval(event, book, host)
         return self._finish(event, book, decided)
+
+    async def _book(self, key: CacheKey) -> Book:
+        """All parts of a call are judged by the same hooks."""
+        if key not in self._books:
+            self._books[key] = await self._engine.book(key)
+        return self._books[key]
 
     def _decide_now(self, event: Event, book: Book) -> Decision:
         denial = self._begin(event, book)
@@ -469,15 +482,17 @@ def _parse_payload(data: bytes) -> Mapping[str, Any]:
     return found
 
 
-def _missing_of_call(event: Event) -> str | None:
-    """What a guard would have to know of a tool call, if the payload does not have it: another version may rename it."""
+def _why_unreadable(event: Event) -> str | None:
+    """Why a guard cannot check a tool call, if it cannot: another version may name things otherwise."""
     if event.name != "tool.before":
         return None
     tool = event.facts.get("tool")
     if not isinstance(tool, dict) or not tool.get("name"):
-        return "which tool is called"
+        return "the agent's payload does not say which tool is called"
     if tool_kind(tool) in _KINDS_WITH_INPUT and not tool["input"].keys() - {"cwd"}:
-        return f"what {tool['name']} is called with"
+        return f"the agent's payload does not say what {tool['name']} is called with"
+    if "parts" in tool:
+        return f"the call has {tool['parts']:,} parts, and hooks check at most {MAX_PARTS:,}"
     return None
 
 
