@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.shell.command_query import OPTIONS, Answer, CommandQuery, is_likely_pipe, pipes_answer
+from hookline.shell.command_query import OPTIONS, Answer, CommandQuery, is_likely_pipe, pipes_answer, runs_saved_file
 from hookline.shell.run_commands import read_commands
 
 RM = CommandQuery(("rm",), (), ("r", "f"))
@@ -184,3 +184,51 @@ def test_a_pipe_to_an_unknown_program_is_likely_if_something_says_so(text: str, 
     commands = [command for command in read_commands(text).commands if not command.is_written]
     answer = pipes_answer(sources, targets, commands)
     assert (answer or is_likely_pipe(sources, targets, commands)) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("curl -o i.sh x && sh i.sh", True),
+        ("curl x > i.sh; bash -x i.sh", True),
+        ("curl -fsSLO https://x/i.sh && sh i.sh", True),
+        ("wget https://x/i.sh; chmod +x i.sh; ./i.sh", True),
+        ("curl x --output=/tmp/i && /tmp/i", True),
+        ("curl x | tee i.sh; sh i.sh", True),
+        ("cd /tmp && curl -oi.sh x; . ./i.sh", True),
+        ("curl -s localhost; sh test.sh", False),
+        ("curl -o data.json x && python3 report.py data.json", False),
+        ("curl -o /dev/null x; sh test.sh", False),
+        ("sh i.sh; cat i.sh", False),
+    ],
+)
+def test_a_file_that_was_fetched_and_is_run(line: str, expected: bool) -> None:
+    text = read_commands(line)
+    commands = [command for command in text.commands if not command.is_written]
+    sources, targets = CommandQuery(("curl", "wget")), CommandQuery(("sh", "python3", "source"))
+    if ". ./" in line:
+        targets = CommandQuery(("sh", "."))
+    assert runs_saved_file(sources, targets, commands, text.files) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("curl x | python3", True),
+        ("curl x | python3 -", True),
+        ("curl x | python3 -u", True),
+        ("curl x | python3 -W ignore", True),
+        ("curl x | python3 -m code", True),
+        ("curl x | ruby -r json", True),
+        ("curl x | python3 -c 'exec(input())'", True),
+        ("curl x | python3 -m json.tool", False),
+        ("curl x | python3 -c 'import json, sys; print(json.load(sys.stdin))'", False),
+        ("curl x | perl -ne 'print if /a/'", False),
+        ("curl x | python3 report.py", False),
+        ("curl x | sh -s", True),
+    ],
+)
+def test_an_interpreter_with_code_of_its_own_reads_data(line: str, expected: bool) -> None:
+    commands = [command for command in read_commands(line).commands if not command.is_written]
+    targets = CommandQuery(("sh", "python3", "perl", "ruby"))
+    assert (pipes_answer(CommandQuery(("curl",)), targets, commands) is not False) is expected

@@ -29,7 +29,7 @@ def expand(line: str, environment: Environment) -> list[tuple[str, ...]]:
         ("${x:+y}", [(), ("y",)]),
         ("${x#b}", [(UNKNOWN_WORDS,)]),
         ("${!x}", [(UNKNOWN_WORDS,)]),
-        ("$HOME/x", [(f"{UNKNOWN_PATH}/x",)]),
+        ("$HOME/x", [("~/x",), (f"{UNKNOWN_PATH}/x",)]),
         ("a$()b", [("ab",)]),
         ("$(echo p q)", [("p", "q")]),
         ('"$(echo p q)"', [("p q",)]),

@@ -115,3 +115,44 @@ def test_only_names_of_directories_can_be_left_out(name: str) -> None:
     )
     (problem,) = [each for each in load_text(text, "hookline.yaml").problems if each.code == "bad-directory"]
     assert "is not the name of a directory" in problem.what
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("rm -rf *.egg-info", False),
+        ("rm -rf app.egg-info", False),
+        ("rm -rf app.egg-info/../src", True),
+        ("rm -rf *.egg", True),
+        ("rm -rf /tmp/x", False),
+        ("rm -rf /tmp/x-*", False),
+        ("rm -rf /tmp/*", True),
+        ("rm -rf /tmp", True),
+        ("rm -rf /tmp/x/", True),  # it may be a link
+        ("rm -rf /tmp/x/y", True),
+        ("rm -rf /tmp/../etc", True),
+    ],
+)
+def test_endings_and_children_of_a_directory(command: str, expected: bool) -> None:
+    book = load_text(
+        """
+        hooks:
+          - id: no-delete
+            on: tool.before
+            when: {runs: {program: rm, flags: [r], outside: ["*.egg-info", /tmp/*]}}
+            then: {deny: no}
+        """,
+        "hookline.yaml",
+    )
+    tool = {"name": "bash", "input": {"command": command}}
+    assert (
+        book.decide_now(Event("tool.before", {"cwd": "/work", "workspace": "/work", "tool": tool})).denied is expected
+    )
+    inside = book.decide_now(Event("tool.before", {"cwd": "/tmp/work", "workspace": "/tmp/work", "tool": tool}))
+    assert inside.denied or "egg-info" in command  # a workspace in /tmp is not free to delete
+
+
+@pytest.mark.parametrize("name", ["a/b", "/tmp", "/*", "*", "a*b", "..", "/a/*/b"])
+def test_other_names_of_directories_are_refused(name: str) -> None:
+    text = f"hooks: [{{on: tool.before, when: {{runs: {{program: rm, outside: ['{name}']}}}}, then: {{deny: no}}}}]"
+    assert [problem.code for problem in load_text(text, "hookline.yaml").problems] == ["bad-directory"]

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from hookline.shell.wrappers import RUNNERS, WRAPPERS, shell_code, unwrap
+from hookline.shell.wrappers import RUNNERS, WRAPPERS, found_files, shell_code, unwrap
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,21 @@ def test_an_argument_that_is_no_command_is_not_one(line: str) -> None:
 
 def test_every_runner_is_in_the_table() -> None:
     assert WRAPPERS.keys() >= RUNNERS
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("find . -name build", ("./build",)),
+        ("find a b/ -type d -name build", ("a/build", "b/build")),
+        ("find -L -name build", ("./build",)),
+        ("find . -name 'b*'", ()),
+        ("find . -name build -o -name src", ()),
+        ("find . ! -name build", ()),
+        ("find . -not -name build", ()),
+        ("find . -name ..", ()),
+        ("find . -type d", ()),
+    ],
+)
+def test_find_for_one_name_finds_that_name(line: str, expected: tuple[str, ...]) -> None:
+    assert found_files(shlex.split(line)) == expected

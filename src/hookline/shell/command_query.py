@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.shell.expansion import mark_globs
+from hookline.lazy_imports import lazy_pattern
+from hookline.shell.expansion import mark_globs, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
+from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.run_commands import RunCommand
 
@@ -88,6 +90,7 @@ OPTIONS: Final[dict[str, OptionTable]] = {
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
 _MAX_POSITIONS: Final = 8
+_MAX_SPELLINGS: Final = 10_000
 _READS_STDIN: Final = frozenset(("-", "-s", "/dev/stdin"))  # arguments of a shell that runs what it is given
 
 
@@ -249,44 +252,70 @@ def _fits(word: str, wanted: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, HAS_UNKNOWN.split(word))), wanted, re.DOTALL) is not None
 
 
+class _Spellings(NamedTuple):
+    """How a flag may be written."""
+
+    all: frozenset[str]
+    longs: tuple[str, ...]  # with more than one letter
+    starts: tuple[str, ...]  # how an operand begins that says the same
+
+
+_SPELLINGS: Final[dict[tuple[str, int], _Spellings]] = {}  # by flag, and by the id of the table
+
+
+def _spellings_of(flag: str, table: OptionTable) -> _Spellings:
+    known = _SPELLINGS.get((flag, id(table)))
+    if known is None:
+        spellings = frozenset((flag, *(name for same in table.same if flag in same for name in same)))
+        longs = tuple(each for each in spellings if len(each) > 1)
+        known = _Spellings(spellings, longs, tuple(spellings & {"+", ":"}))
+        if len(_SPELLINGS) < _MAX_SPELLINGS:
+            _SPELLINGS[flag, id(table)] = known
+    return known
+
+
 def _flag_answer(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
     """`-rf` and, for a program with such letters, `rf` are also the flags `r` and `f`."""
     name = flag.lstrip("-")
     answer = _has_flag(name, table, arguments)
+    if answer or len(name) < 2 or flag.startswith("--"):
+        return answer
     known = {each for same in table.same for each in same}
     is_group = flag.startswith("-") or (name not in known and known.issuperset(name))
-    if answer or len(name) < 2 or flag.startswith("--") or not is_group:
+    if not is_group:
         return answer
     letters = [_has_flag(letter, table, arguments) for letter in name]
     return answer if False in letters else None if None in letters else True
 
 
 def _has_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
-    spellings = {flag, *(name for same in table.same if flag in same for name in same)}
-    starts = tuple(spellings & {"+", ":"})
+    spellings = _spellings_of(flag, table)
+    starts = spellings.starts
     maybe = dashed = False
     for word in arguments:
-        if HAS_UNKNOWN.search(word):
+        if not word.isascii() and HAS_UNKNOWN.search(word):
             operand = UNKNOWN_WORDS in word or (starts and HAS_UNKNOWN.match(word) is not None)
             maybe |= bool(operand) or (not dashed and _may_be_option(word))
         if word == "--":
             dashed = True
-        elif (starts and word.startswith(starts)) or (not dashed and _is_flag(word, spellings, table)):
+        elif (starts and word.startswith(starts)) or (
+            not dashed and word.startswith("-") and _is_flag(word, spellings, table)
+        ):
             return True
     return None if maybe else False
 
 
-def _is_flag(word: str, spellings: set[str], table: OptionTable) -> bool:
-    if not word.startswith("-") or len(word) < 2:
+def _is_flag(word: str, spellings: _Spellings, table: OptionTable) -> bool:
+    if len(word) < 2:
         return False
-    name = HAS_UNKNOWN.split(word.lstrip("-"))[0].partition("=")[0]
-    longs = [each for each in spellings if len(each) > 1]
+    name = HAS_UNKNOWN.split(word.lstrip("-"))[0] if not word.isascii() else word.lstrip("-")
+    name = name.partition("=")[0]
     if word.startswith("--"):  # programs accept the beginning of a long option
-        return bool(name) and (name in spellings or any(each.startswith(name) for each in longs))
-    if name in longs:
+        return bool(name) and (name in spellings.all or any(each.startswith(name) for each in spellings.longs))
+    if name in spellings.longs:
         return True
     for letter in name:
-        if letter in spellings:
+        if letter in spellings.all:
             return True
         if letter in table.values:  # the rest is its value
             return False
@@ -303,7 +332,11 @@ def _may_be_option(word: str) -> bool:
 def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> Answer:
     """Whether a program of the first query feeds one of the second, through pipes or substitutions."""
     first = [(command, answer) for command in commands if (answer := sources.is_program(command)) is not False]
-    second = [(command, answer) for command in commands if (answer := targets.is_program(command)) is not False]
+    second = [
+        (command, answer)
+        for command in commands
+        if (answer := targets.is_program(command)) is not False and not _reads_only_data(command)
+    ]
     pairs = [(from_answer, to_answer) for one, from_answer in first for two, to_answer in second if one.feeds(two)]
     if (True, True) in pairs:
         return True
@@ -313,9 +346,62 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
     return None if pairs or is_unread or (has_source and runs_unknown_code) else False
 
 
+_SAVES_AS: Final = frozenset(("-o", "--output", "-O", "--output-document"))
+_SAVES_BY_NAME: Final = lazy_pattern(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name(?:-all)?")
+_NOT_SAVED: Final = frozenset(("", "-", "null", "stdout", "stderr"))
+
+
+def runs_saved_file(
+    sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand], files: Sequence[tuple[Path, str]]
+) -> bool:
+    """Whether a file in which one of the first programs saves what it gets is run: `curl -o i.sh … && sh i.sh`.
+
+    Directories do not count, since a `cd` may stand between.
+    """
+    saving = [command for command in commands if sources.is_program(command)]
+    saved = {name for command in saving for name in _saved_names(command, commands, files)} - _NOT_SAVED
+    if not saved:
+        return False
+    return any(
+        _base_name(command.words[0]) in saved
+        or (targets.is_program(command) is True and not saved.isdisjoint(map(_base_name, _script_words(command))))
+        for command in commands
+    )
+
+
+def _saved_names(
+    command: RunCommand, commands: Sequence[RunCommand], files: Sequence[tuple[Path, str]]
+) -> Iterator[str]:
+    words = command.words
+    for at, word in enumerate(words[1:], 1):
+        option, has_value, value = word.partition("=")
+        if option in _SAVES_AS:
+            yield _base_name(value if has_value else "".join(words[at + 1 : at + 2]))
+        elif word.startswith("-o") and not word.startswith("--"):
+            yield _base_name(word[2:])
+    if normalize_program(words[0]) != "curl" or any(map(_SAVES_BY_NAME.fullmatch, words)):
+        yield from (_base_name(word.partition("?")[0]) for word in words[1:] if "/" in word)
+    fed = [each for each in commands if each is command or command.feeds(each)]
+    yield from (_base_name(name) for path, name in files if any(each.path == path for each in fed))
+    yield from (_base_name(word) for each in fed if each.program == "tee" for word in each.words[1:])
+
+
+def _script_words(command: RunCommand) -> list[str]:
+    """The arguments that may be the script. A shell's first one may be the value of an option."""
+    operands = [word for word in command.words[1:] if not word.startswith("-")]
+    return operands[: 2 if program_name(command.words[0]) in SHELLS else 1]
+
+
+def _base_name(word: str) -> str:
+    return "" if HAS_UNKNOWN.search(word) else visible_text(word).rstrip("/").rsplit("/", 1)[-1]
+
+
 def is_likely_pipe(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> bool:
     """Whether the second program is known, or something says that it may be the unknown one. For an answer of None."""
-    if any(UNREAD in command.words[0] or targets.is_program(command) for command in commands):
+    if any(
+        UNREAD in command.words[0] or (targets.is_program(command) and not _reads_only_data(command))
+        for command in commands
+    ):
         return True
     first = [command for command in commands if sources.is_program(command)]
     if first and any(map(_is_unknown_code, commands)):  # it may be what was printed
@@ -325,6 +411,44 @@ def is_likely_pipe(sources: CommandQuery, targets: CommandQuery, commands: Seque
         for command in commands
         if targets.is_program(command) is None and any(each.feeds(command) for each in first)
     )
+
+
+_CODE_OPTION: Final = {
+    "python": lazy_pattern("-[uBIsSE]*c"),
+    "perl": lazy_pattern("-[nlpaw0]*[eE]"),
+    "ruby": lazy_pattern("-[nlpaw]*e"),
+    "node": lazy_pattern("-e|-p|-pe|--eval|--print"),
+    "php": lazy_pattern("-r"),
+}
+_PLAIN_OPTION: Final = lazy_pattern("-[uBIsSEnlw]+")
+_SCRIPT: Final = lazy_pattern(r"[\w./-]+\.(?:py|m?js|cjs|ts|rb|pl|php)", re.ASCII)
+_RUNS_INPUT: Final = lazy_pattern(
+    r"\b(?:exec|eval|compile|Function|system|popen|Popen|run|call|spawn|import_module|__import__|require|(?<!json\.)load|vm|marshal"
+    r"|pickle|child_process|subprocess|instance_eval|class_eval|assert|create_function)\b|`"
+)
+_DATA_MODULES: Final = frozenset(("json.tool", "json", "base64"))
+
+
+def _reads_only_data(command: RunCommand) -> bool:
+    """Whether an interpreter has its code from its arguments, and what is piped into it is no code.
+
+    `python3 -m json.tool`, `node -e '…'`, `python3 report.py`; not if that code may run its input.
+    """
+    words = command.words
+    if len(words) < 2 or not all(map(str.isascii, words)):
+        return False
+    code_option = _CODE_OPTION.get(normalize_program(words[0]))
+    if code_option is None:
+        return False
+    for at, word in enumerate(words[1:], 1):
+        value = words[at + 1] if at + 1 < len(words) else ""
+        if word == "-m":
+            return value in _DATA_MODULES
+        if code_option.fullmatch(word):
+            return value != "" and _RUNS_INPUT.search(value) is None
+        if not _PLAIN_OPTION.fullmatch(word):
+            return _SCRIPT.fullmatch(word) is not None
+    return False
 
 
 def _is_unknown_code(command: RunCommand) -> bool:

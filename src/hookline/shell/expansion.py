@@ -210,6 +210,8 @@ class Environment:
             yield " \t\n"
             return
         if name in _PATH_VARIABLES and name not in self.variables:
+            if name == "HOME":
+                yield "~"
             yield UNKNOWN_PATH
             return
         if name in _SHELL_VARIABLES and name not in self.variables:

@@ -44,6 +44,7 @@ def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> b
 def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Collection[str], workspace: str) -> bool:
     """Whether each operand is in a directory of one of these names, at any depth below the workspace.
 
+    `*.x` is every name that ends with `.x`, and `/tmp/*` whatever is directly in /tmp.
     A relative path says nothing after a `cd` that may leave the workspace.
     """
     words = operands_of(command)
@@ -58,11 +59,22 @@ def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool)
     if word.startswith("/"):
         root = posixpath.normpath(workspace).split("/")
         if not workspace or parts[: len(root)] != root:
-            return False
+            return _is_child(word, parts, names, workspace)
         parts = parts[len(root) :]
     elif not is_here or parts[0] == ".." or word.startswith("~"):
         return False
-    return any(part in names for part in parts)
+    ends = tuple(name[1:] for name in names if name.startswith("*."))
+    return any(part in names or (ends and part.endswith(ends)) for part in parts)
+
+
+def _is_child(word: str, parts: list[str], names: Collection[str], workspace: str) -> bool:
+    """Whether it is directly in a directory of which `/directory/*` is one of the names, and surely no link to another.
+
+    A `/` at the end follows a link. Where the workspace itself is in that directory, nothing counts.
+    """
+    parent, child = "/".join(parts[:-1]), parts[-1]
+    is_named = HAS_UNKNOWN.sub("", child) != ""  # more than `*`
+    return f"{parent}/*" in names and is_named and not word.endswith("/") and not workspace.startswith(f"{parent}/")
 
 
 def _may_leave(command: RunCommand) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.embedded_code import INTERPRETERS, has_call
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
 
@@ -45,7 +46,7 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         source, discarded, _, next_operator = found.groups()
         has_quotes = "'" in source or '"' in source
         words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
-        if not _is_ordinary(words):
+        if not _is_ordinary(words) or (operator == "|" and program_name(words[0]) in INTERPRETERS):
             return None
         if "  " in source:
             source = " ".join(source.split())
@@ -73,5 +74,7 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
         if first in _SPECIAL_WITH_OPTIONS or name.lower() in _SPECIAL_WITH_OPTIONS:
             return False
     if name in _SPECIAL_WITH_OPTIONS or (name == "git" and "-c" in words):
+        return False
+    if name in INTERPRETERS and has_call(words):
         return False
     return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)

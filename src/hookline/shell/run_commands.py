@@ -15,6 +15,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.embedded_code import INTERPRETERS, embedded_commands
 from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
@@ -26,6 +27,7 @@ from hookline.shell.wrappers import (
     TAKES_ASSIGNMENTS,
     InnerCommand,
     add_input_words,
+    found_files,
     shell_code,
     shell_code_position,
     unwrap,
@@ -286,6 +288,8 @@ class _Reader:
             yield from _git_alias(words)
         elif name in _INPUT_PROGRAMS or name in OTHER_SHELLS:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
+        elif name in INTERPRETERS:
+            yield from embedded_commands((*words[1:], *self._inputs(place)))
         if name in ("xargs", "parallel"):
             yield from self._with_input(name, words, place)
         else:
@@ -352,6 +356,8 @@ class _Reader:
     def _printed(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
         name = program_name(parsed.unquote(command.words[0])) if command.words else ""
         if name == "find":
+            if found := found_files([parsed.unquote(word) for word in command.words]):
+                return [" ".join(found)]
             starts = [word for word in command.words[1:2] if not word.startswith("-")] or ["."]
             return [f"{start}{UNKNOWN}" for start in self.environment.expand_text(parsed, starts[0])]
         return self.environment.output(parsed, command)

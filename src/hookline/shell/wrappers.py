@@ -17,6 +17,7 @@ from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WOR
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
 _MAX_POSITIONS: Final = 20
+_PLAIN_NAME: Final = lazy_pattern(r"[\w.@%+=:,-]*\w[\w.@%+=:,-]*", re.ASCII)
 _NO_OPTIONS: Final = CommandWrapper()
 
 
@@ -365,7 +366,11 @@ def _unwrap_as(wrapper: Wrapper, name: str, words: Sequence[str], start: int) ->
         yield from _programs_of_options(words[start:], wrapper.word_options)
         return
     if wrapper.run_options:
+        found = found_files(words) if name == "find" else ()
         for inner in _run_by_options(words, wrapper.run_options):
+            if found and "{}" in inner:
+                at = inner.index("{}")
+                inner = [*inner[:at], *found, *inner[at + 1 :]]
             yield InnerCommand(code=" ".join(inner)) if wrapper.form is Form.KEYS else InnerCommand(tuple(inner))
         return
     if wrapper.after_dashes:
@@ -462,6 +467,19 @@ def _run_by_options(words: Sequence[str], options: frozenset[str]) -> Iterator[l
             end = next((n for n in range(at + 1, len(words)) if words[n] in (";", "+")), len(words))
             if end > at + 1:
                 yield list(words[at + 1 : end])
+
+
+_FIND_CHOICES: Final = frozenset(("-o", "-or", ",", "!", "-not", "-files0-from"))
+
+
+def found_files(words: Sequence[str]) -> tuple[str, ...]:
+    """What `find` finds if it looks for one name: that name in each place where it begins. Otherwise nothing."""
+    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-name"]
+    if len(names) != 1 or not _FIND_CHOICES.isdisjoint(words) or not _PLAIN_NAME.fullmatch(names[0]):
+        return ()
+    operands = [word for word in words[1:] if word not in ("-H", "-L", "-P")]
+    end = next((at for at, word in enumerate(operands) if word[:1] in ("-", "(", "\\")), len(operands))
+    return tuple(f"{start.rstrip('/')}/{names[0]}" for start in operands[:end] or ["."])
 
 
 def add_input_words(words: Sequence[str], inputs: Sequence[str], mark: str) -> Iterator[tuple[str, ...]]:

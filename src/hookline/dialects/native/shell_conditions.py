@@ -75,12 +75,16 @@ def _read_argument(at: Node, info: Any) -> TextPattern | None:
     return None if source is None else compile_pattern(at, pattern, source)
 
 
+_DIRECTORY_NAME: Final = lazy_pattern(r"(?:\*\.)?[^/*?\[]+|/(?:[^/*?\[]+/)*[^/*?\[]+/\*")
+
+
 def _read_directory_names(at: Node, info: Any) -> tuple[str, ...] | None:
     names = at.texts()
     for name in names or ():
-        if "/" in name or name in (".", ".."):
+        if _DIRECTORY_NAME.fullmatch(name) is None or name in (".", ".."):
             what = f"{at.location}: {name} is not the name of a directory."
-            at.add_problem("bad-directory", what, "Write the name alone, such as build: it counts at any depth.")
+            hint = "Write the name alone, such as build: it counts at any depth. Or *.egg-info, or /tmp/*."
+            at.add_problem("bad-directory", what, hint)
             return None
     return names
 
@@ -149,8 +153,8 @@ _RUNS_KEYS: Final = key_table(
         "outside",
         read=_read_directory_names,
         schema=TEXTS,
-        help="names of directories, such as `build`: a command does not count if all its arguments are in such a "
-        "directory, at any depth below the workspace",
+        help="names of directories, such as `build` or `*.egg-info`: a command does not count if all its arguments are in "
+        "such a directory, at any depth below the workspace; `/tmp/*` is whatever is directly in /tmp",
         write=lambda condition: _one_or_many(condition.outside),
     ),
     _UNPARSED,

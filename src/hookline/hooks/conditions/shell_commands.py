@@ -21,6 +21,7 @@ from hookline.shell.grammar import HAS_UNKNOWN
 if TYPE_CHECKING:
     from hookline.shell import command_query, expansion, operands, run_commands
     from hookline.shell.command_query import CommandQuery
+    from hookline.shell.parsed_text import Path
     from hookline.shell.run_commands import RunCommand
 else:  # the parser takes time to load, and an import within a function as much as a search
     command_query = lazy_module("hookline.shell.command_query")
@@ -49,6 +50,8 @@ class CommandsRun(NamedTuple):
     names: tuple[str, ...] = ()  # of the program of each, normalized
     programs: tuple[str, ...] = ()  # the same, each once
     is_known: bool = True  # nothing in them is left to the shell
+    files: tuple[tuple[Path, str], ...] = ()  # that redirections read or write, and where
+    words: frozenset[str] = frozenset()  # of all of them
 
 
 _NO_COMMANDS: Final = CommandsRun()
@@ -67,19 +70,18 @@ def _read_commands(event: Event, deadline: float) -> CommandsRun:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
         return _NO_COMMANDS
     texts = dict.fromkeys(text for reading in _COMMAND.readings(event, deadline) for text in reading)
-    found = tuple(
-        command
-        for text in in_time(texts, deadline, SLOW)
-        for command in run_commands.read_commands(text).commands
-        if not command.is_written
-    )
+    read = [run_commands.read_commands(text) for text in in_time(texts, deadline, SLOW)]
+    found = tuple(command for each in read for command in each.commands if not command.is_written)
+    files = tuple(file for each in read for file in each.files)
     commands = found if len(texts) == 1 else tuple(dict.fromkeys(found))
     firsts = [expansion.mark_globs(command.words[0]) for command in in_time(commands, deadline)]
     names = tuple(
         UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else command_query.normalize_program(first) for first in firsts
     )
-    is_known = all(word.isascii() for command in commands for word in command.words)
-    return CommandsRun(commands, names, names if len(names) == 1 else tuple(dict.fromkeys(names)), is_known)
+    programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
+    words = commands[0].words if len(commands) == 1 else [word for command in commands for word in command.words]
+    is_known = "".join(words).isascii()
+    return CommandsRun(commands, names, programs, is_known, files, frozenset(words))
 
 
 def _is_guess(event: Event) -> bool:
@@ -133,6 +135,8 @@ def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
     """Whether one of the programs is one of these or unknown. Most hooks need to know no more about an event."""
     if run.is_known and query.subcommands:
         names, subcommands = query.names, query.first_words
+        if subcommands.isdisjoint(run.words):
+            return False
         for name, command in zip(run.names, run.commands, strict=True):
             if name in names and not subcommands.isdisjoint(command.words):
                 return True
@@ -155,6 +159,8 @@ class RunsCommand:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         run = _commands_of(event, deadline)
+        if run.is_known and self.query.names.isdisjoint(run.programs):
+            return False
         if not _may_run(self.query, run):
             return False
         if run.is_known and not self._has_match(run, event, deadline):
@@ -230,7 +236,7 @@ class RunsCommand:
 
 @dataclass(frozen=True, slots=True)
 class PipesCommand:
-    """What one program prints reaches another, through pipes or substitutions."""
+    """What one program prints reaches another, through pipes, substitutions or a file that is run."""
 
     sources: CommandQuery
     targets: CommandQuery
@@ -238,10 +244,12 @@ class PipesCommand:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         run = _commands_of(event, deadline)
-        if not _may_run(self.targets, run) or (run.is_known and not _may_run(self.sources, run)):
+        if not _may_run(self.sources, run):
             return False
         commands = run.commands
-        answer = command_query.pipes_answer(self.sources, self.targets, commands)
+        answer: bool | None = command_query.runs_saved_file(self.sources, self.targets, commands, run.files)
+        if not answer and _may_run(self.targets, run):
+            answer = command_query.pipes_answer(self.sources, self.targets, commands)
         if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
             return False
         if answer:
@@ -255,7 +263,7 @@ class PipesCommand:
         return self.unparsed is Unparsed.HOLDS or command_query.is_likely_pipe(self.sources, self.targets, commands)
 
     def needs(self) -> tuple[Need, ...]:
-        return (Need(RUN_PROGRAMS, ProgramNames(self.targets.names)),)
+        return (Need(RUN_PROGRAMS, ProgramNames(self.sources.names)),)
 
     def reads(self) -> Iterable[FactPath]:
         return RUN_PROGRAMS.reads()
