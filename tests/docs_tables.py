@@ -202,6 +202,7 @@ def _verb_options(name: str) -> str:
 _ARGUMENTS = {
     "check": "files, or directories with hooks files; without any, the files that are active here",
     "fire": "an event's name in any dialect",
+    "help": "a topic or a command; without it, the topics are listed",
     "test": "case files, or directories with them; without any, the places listed below",
     "convert": "a hooks file",
     "schema": "a dialect; `native` by default",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,10 +51,18 @@ def _source_files() -> set[str]:
     return {name.removeprefix("src/") for name in listed}
 
 
+def _pages() -> set[str]:
+    """The documentation that `hookline help` shows."""
+    listed = subprocess.run(
+        ["git", "ls-files", "docs/*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    return {f"hookline/{name}" for name in listed if not name.startswith("docs/decisions/")}
+
+
 def test_the_wheel_has_every_source_and_data_file_and_nothing_else(built: Distribution) -> None:
     with zipfile.ZipFile(built.wheel) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert names == _source_files()
+    assert names == _source_files() | _pages()
 
 
 def test_the_sdist_has_the_sources_and_no_caches(built: Distribution) -> None:
@@ -67,6 +76,16 @@ def test_the_sdist_has_the_sources_and_no_caches(built: Distribution) -> None:
 def test_a_package_index_accepts_the_metadata_and_renders_the_readme(built: Distribution) -> None:
     checked = _run_uv("tool", "run", "twine", "check", "--strict", str(built.sdist), str(built.wheel))
     assert checked.count("PASSED") == 2, checked
+
+
+def test_the_description_on_a_package_index_has_no_relative_link(built: Distribution) -> None:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        description = wheel.read(name).decode().partition("\n\n")[2]
+    assert description.startswith("# hookline\n")
+    assert "## Works with" in description
+    assert re.findall(r"\]\((?!https?://)[^)]*\)", description) == []
+    assert "![" not in description
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -129,6 +148,8 @@ def test_the_installed_package_works(environment: Path, tmp_path: Path) -> None:
     assert call("python", "-m", "hookline", "--version").stdout == version
     assert call("hookline", "init", "--pack", "recommended").returncode == 0
     assert call("hookline", "check").returncode == 0
+    assert call("hookline", "help", "conditions").stdout.startswith("CONDITIONS\n")
+    assert "cookbook" in call("hookline", "help").stdout
     assert (fire("rm -fr src"), fire("ls")) == (2, 0)
     assert call("python", "-m", "hookline", "list").stdout.count("no-recursive-delete") == 1
     planned = call("hookline", "setup", "--json")

@@ -39,6 +39,7 @@ VERBS: Final = {
     "hub": ("hookline.cli.hub", "Serve the console, the API and browser agents."),
     "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),
     "serve": ("hookline.cli.serve", "Run the local engine that answers the bridge."),
+    "help": ("hookline.cli.help", "Read the documentation in the terminal."),
     "completion": ("hookline.cli.completion", "Print a shell completion script."),
 }
 """Verb → its module, which defines it as `verb`, and its short help."""

@@ -1,0 +1,155 @@
+"""`hookline help`: the documentation in the terminal. The pages are part of the package."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+
+import hookline
+from hookline.cli.markdown_text import plain_text, render_page
+from hookline.cli.options import Verb
+from hookline.errors import HooklineError
+from hookline.formatting import closest_match, printable
+
+TOPICS: Final = {
+    "Begin": {
+        "tutorial": "tutorial.md",
+        "cookbook": "cookbook.md",
+        "packs": "packs.md",
+        "installing": "install.md",
+        "migrating": "migrating.md",
+        "comparison": "comparison.md",
+        "faq": "faq.md",
+        "troubleshooting": "troubleshooting.md",
+        "glossary": "glossary.md",
+    },
+    "Write hooks": {
+        "native": "dialects/native.md",
+        "events": "events.md",
+        "conditions": "conditions.md",
+        "actions": "actions.md",
+        "templates": "templates.md",
+        "patterns": "patterns.md",
+        "tools": "tools.md",
+        "python": "python.md",
+        "testing": "testing.md",
+        "prove": "prove.md",
+    },
+    "Formats": {
+        "dialects": "dialects/README.md",
+        "ai_agents": "dialects/ai_agents.md",
+        "claude_code": "dialects/claude_code.md",
+        "digitorn": "dialects/digitorn.md",
+        "flo": "dialects/flo.md",
+        "microai": "dialects/microai.md",
+        "standard_agents": "dialects/standard_agents.md",
+    },
+    "Agents": {
+        "agents": "hosts/README.md",
+        "install": "hosts/install.md",
+        "doctor": "hosts/doctor.md",
+        "bridge": "hosts/bridge.md",
+        "claude-code": "hosts/claude-code.md",
+        "cline": "hosts/cline.md",
+        "codex": "hosts/codex.md",
+        "copilot-cli": "hosts/copilot-cli.md",
+        "cursor": "hosts/cursor.md",
+        "gemini-cli": "hosts/gemini-cli.md",
+        "kiro": "hosts/kiro.md",
+        "opencode": "hosts/opencode.md",
+        "qwen-code": "hosts/qwen-code.md",
+        "windsurf": "hosts/windsurf.md",
+        "mcp": "hosts/mcp.md",
+        "run": "runtime/run.md",
+    },
+    "How it works": {
+        "commands": "verbs.md",
+        "deciding": "deciding.md",
+        "trust": "trust.md",
+        "record": "record.md",
+        "faults": "faults.md",
+        "broken-config": "broken-config.md",
+        "environment": "environment.md",
+        "guarantees": "guarantees.md",
+        "benchmarks": "benchmarks.md",
+    },
+}
+"""By group: the topics and their pages in the documentation."""
+PAGES: Final = {topic: page for group in TOPICS.values() for topic, page in group.items()}
+_WIDTH: Final = 80
+
+
+def _complete_topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(topic) for topic in PAGES if topic.startswith(incomplete)]
+
+
+@click.command("help", cls=Verb, short_help="Read the documentation in the terminal.")
+@click.argument("topic", required=False, shell_complete=_complete_topics)
+@click.pass_context
+def verb(context: click.Context, topic: str | None) -> None:
+    """Read a page of the documentation in the terminal. TOPIC is one of those that `hookline help` lists, or a command.
+
+    \b
+    hookline help
+    hookline help conditions
+    """
+    if topic is None:
+        click.echo(_list_topics())
+    elif topic in PAGES:
+        columns = min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100)
+        is_terminal = sys.stdout.isatty()
+        text = render_page(_read_page(PAGES[topic]), columns if is_terminal else _WIDTH, styled=is_terminal)
+        click.echo_via_pager(text) if is_terminal else click.echo(text, nl=False)
+    else:
+        _show_command(context, topic)
+
+
+def _list_topics() -> str:
+    width = max(map(len, PAGES)) + 2
+    lines = [
+        "hookline help TOPIC shows a page of the documentation.",
+        "hookline help COMMAND is hookline COMMAND --help.",
+    ]
+    for group, topics in TOPICS.items():
+        lines += ["", f"{group}:"]
+        lines += [f"  {topic.ljust(width)}{_title(page)}"[:_WIDTH] for topic, page in topics.items()]
+    return "\n".join(lines)
+
+
+def _title(page: str) -> str:
+    """The heading of the page."""
+    first = _read_page(page).lstrip().partition("\n")[0]
+    return plain_text(first.removeprefix("#").strip())
+
+
+def _show_command(context: click.Context, name: str) -> None:
+    group = context.parent.command if context.parent else None
+    command = group.get_command(context, name) if isinstance(group, click.Group) else None
+    if command is None:
+        from hookline.cli.main import VERBS
+
+        guess = closest_match(name, [*PAGES, *VERBS])
+        hint = f"Did you mean {guess}?" if guess else "hookline help lists the topics."
+        raise click.UsageError(f"There is no topic or command {printable(name)!r}. {hint}", context)
+    with click.Context(command, info_name=name, parent=context.parent) as inner:
+        click.echo(command.get_help(inner))
+
+
+def _read_page(page: str) -> str:
+    for root in (files(hookline) / "docs", _checkout()):
+        file = root.joinpath(*page.split("/"))
+        if file.is_file():
+            return file.read_text("utf-8")
+    raise HooklineError(f"The page docs/{page} is not part of this installation.")
+
+
+def _checkout() -> Traversable:
+    """The documentation in a checkout from which hookline runs."""
+    return Path(__file__).parents[3] / "docs"
