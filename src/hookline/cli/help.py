@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -81,13 +82,38 @@ TOPICS: Final = {
         "benchmarks": "benchmarks.md",
     },
 }
-"""By group: the topics and their pages in the documentation."""
-PAGES: Final = {topic: page for group in TOPICS.values() for topic, page in group.items()}
+"""By group: the topics with a name of their own, and their pages. All other pages are topics by their path."""
+_OTHERS: Final = "More"
+_LEFT_OUT: Final = frozenset(("README.md", "api.md", "architecture.md", "decisions"))  # for those who change hookline
 _WIDTH: Final = 80
 
 
+def find_topics() -> dict[str, dict[str, str]]:
+    """All topics with their pages, by group."""
+    listed = {page for group in TOPICS.values() for page in group.values()}
+    others = {
+        page.removesuffix(".md").removesuffix("/README"): page for page in _find_pages(_docs()) if page not in listed
+    }
+    return {**TOPICS, _OTHERS: dict(sorted(others.items()))}
+
+
+def find_pages() -> dict[str, str]:
+    return {topic: page for group in find_topics().values() for topic, page in group.items()}
+
+
+def _find_pages(directory: Traversable, prefix: str = "") -> Iterator[str]:
+    for each in directory.iterdir():
+        path = prefix + each.name
+        if path in _LEFT_OUT:
+            continue
+        if each.is_dir():
+            yield from _find_pages(each, f"{path}/")
+        elif path.endswith(".md"):
+            yield path
+
+
 def _complete_topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(topic) for topic in PAGES if topic.startswith(incomplete)]
+    return [CompletionItem(topic) for topic in find_pages() if topic.startswith(incomplete)]
 
 
 @click.command("help", cls=Verb, short_help="Read the documentation in the terminal.")
@@ -100,24 +126,25 @@ def verb(context: click.Context, topic: str | None) -> None:
     hookline help
     hookline help conditions
     """
+    pages = find_pages()
     if topic is None:
         click.echo(_list_topics())
-    elif topic in PAGES:
+    elif topic in pages:
         columns = min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100)
         is_terminal = sys.stdout.isatty()
-        text = render_page(_read_page(PAGES[topic]), columns if is_terminal else _WIDTH, styled=is_terminal)
+        text = render_page(_read_page(pages[topic]), columns if is_terminal else _WIDTH, styled=is_terminal)
         click.echo_via_pager(text) if is_terminal else click.echo(text, nl=False)
     else:
         _show_command(context, topic)
 
 
 def _list_topics() -> str:
-    width = max(map(len, PAGES)) + 2
+    width = max(map(len, find_pages())) + 2
     lines = [
         "hookline help TOPIC shows a page of the documentation.",
         "hookline help COMMAND is hookline COMMAND --help.",
     ]
-    for group, topics in TOPICS.items():
+    for group, topics in find_topics().items():
         lines += ["", f"{group}:"]
         lines += [f"  {topic.ljust(width)}{_title(page)}"[:_WIDTH] for topic, page in topics.items()]
     return "\n".join(lines)
@@ -135,7 +162,7 @@ def _show_command(context: click.Context, name: str) -> None:
     if command is None:
         from hookline.cli.main import VERBS
 
-        guess = closest_match(name, [*PAGES, *VERBS])
+        guess = closest_match(name, [*find_pages(), *VERBS])
         hint = f"Did you mean {guess}?" if guess else "hookline help lists the topics."
         raise click.UsageError(f"There is no topic or command {printable(name)!r}. {hint}", context)
     with click.Context(command, info_name=name, parent=context.parent) as inner:
@@ -143,13 +170,13 @@ def _show_command(context: click.Context, name: str) -> None:
 
 
 def _read_page(page: str) -> str:
-    for root in (files(hookline) / "docs", _checkout()):
-        file = root.joinpath(*page.split("/"))
-        if file.is_file():
-            return file.read_text("utf-8")
-    raise HooklineError(f"The page docs/{page} is not part of this installation.")
+    return _docs().joinpath(*page.split("/")).read_text("utf-8")
 
 
-def _checkout() -> Traversable:
-    """The documentation in a checkout from which hookline runs."""
-    return Path(__file__).parents[3] / "docs"
+def _docs() -> Traversable:
+    """The documentation in the package, or in the checkout from which hookline runs."""
+    checkout = Path(__file__).parents[3] / "docs"
+    for directory in (files(hookline) / "docs", checkout):
+        if directory.joinpath("faq.md").is_file():
+            return directory
+    raise HooklineError("The documentation is not part of this installation.")
