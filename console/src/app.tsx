@@ -11,18 +11,37 @@ import { lazyPage } from "./parts/lazy_page";
 import { Failure } from "./parts/load";
 import { Empty, Page } from "./parts/page";
 import { Toasts, attempt } from "./parts/toast";
+import { ApprovalsPage } from "./pages/approvals/approvals_page";
+import { watchApprovals } from "./pages/approvals/waiting";
 import { DecisionPage } from "./pages/decision/decision_page";
 import { DecisionsPage } from "./pages/decisions/decisions_page";
 import { EnterPage } from "./pages/enter/enter_page";
 import { HostsPage } from "./pages/hosts/hosts_page";
 import { type Route, matchPath, path } from "./router";
+import { waitingCount } from "./title";
 
 // What the first page does not need is loaded when it is opened.
+const AgentPage = lazyPage(() => import("./pages/agent/agent_page").then((module) => module.AgentPage));
+const AgentsPage = lazyPage(() => import("./pages/agents/agents_page").then((module) => module.AgentsPage));
+const HooksPage = lazyPage(() => import("./pages/hooks/hooks_page").then((module) => module.HooksPage));
+const RuleHistoryPage = lazyPage(() => import("./pages/hooks/rule_history_page").then((module) => module.RuleHistoryPage));
+const RulePage = lazyPage(() => import("./pages/hooks/rule_page").then((module) => module.RulePage));
+const SessionPage = lazyPage(() => import("./pages/session/session_page").then((module) => module.SessionPage));
+const SessionsPage = lazyPage(() => import("./pages/sessions/sessions_page").then((module) => module.SessionsPage));
 const SettingsPage = lazyPage(() => import("./pages/settings/settings_page").then((module) => module.SettingsPage));
 
 const ROUTES: readonly Route[] = [
   { pattern: "/", page: DecisionsPage, section: "/" },
   { pattern: "/decisions/:id", page: DecisionPage, section: "/" },
+  { pattern: "/approvals", page: ApprovalsPage, section: "/approvals" },
+  { pattern: "/sessions", page: SessionsPage, section: "/sessions" },
+  { pattern: "/sessions/:id", page: SessionPage, section: "/sessions" },
+  { pattern: "/agents", page: AgentsPage, section: "/agents" },
+  { pattern: "/agents/:id", page: AgentPage, section: "/agents" },
+  { pattern: "/agents/:id/sessions/:session", page: AgentPage, section: "/agents" },
+  { pattern: "/hooks", page: HooksPage, section: "/hooks" },
+  { pattern: "/hooks/:set/rule", page: RulePage, section: "/hooks" },
+  { pattern: "/hooks/:set/history", page: RuleHistoryPage, section: "/hooks" },
   { pattern: "/hosts", page: HostsPage, section: "/hosts" },
   { pattern: "/settings", page: SettingsPage, section: "/settings" },
 ];
@@ -35,10 +54,14 @@ interface Section {
 
 const SECTIONS: readonly Section[] = [
   { href: "/", title: "Decisions", icon: "decisions" },
+  { href: "/approvals", title: "Approvals", icon: "approvals" },
+  { href: "/sessions", title: "Sessions", icon: "sessions" },
+  { href: "/agents", title: "Agents", icon: "agents" },
+  { href: "/hooks", title: "Hooks", icon: "hooks" },
   { href: "/hosts", title: "Hosts", icon: "hosts" },
   { href: "/settings", title: "Settings", icon: "settings" },
 ];
-const TABS = ["/", "/hosts", "/settings"];
+const TABS = ["/", "/approvals", "/sessions", "/hooks"];
 
 const current = computed(() => {
   for (const route of ROUTES) {
@@ -60,6 +83,7 @@ export function App(): JSX.Element {
 function Shell(): JSX.Element {
   useEffect(() => {
     if (!me.value) void attempt(loadMe);
+    return watchApprovals();
   }, []);
   return (
     <div class="shell">
@@ -139,7 +163,19 @@ function NavLink({ href, title, icon }: Section): JSX.Element {
     <a href={href} aria-current={isCurrent(href) ? "page" : undefined}>
       <Icon name={icon} />
       {title}
+      {href === "/approvals" && <WaitingBadge />}
     </a>
+  );
+}
+
+function WaitingBadge(): JSX.Element | null {
+  const count = waitingCount.value;
+  if (!count) return null;
+  return (
+    <span class="badge">
+      {count}
+      <span class="visually-hidden"> waiting</span>
+    </span>
   );
 }
 

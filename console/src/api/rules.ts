@@ -17,12 +17,10 @@ export interface RuleSet {
 export interface Problem {
   severity?: string;
   code?: string;
-  what?: string;
-  message?: string;
-  hint?: string;
+  file?: string;
   line?: number;
-  column?: number;
-  path?: string;
+  what: string;
+  hint?: string;
 }
 
 export interface RuleVersion {
@@ -70,26 +68,21 @@ export interface HookRow {
   id: string;
   event: string;
   file: string;
+  path: string;
   line: number;
   dialect: string;
-  when?: string;
-  then?: string;
-  tags?: string[];
-  fires?: number;
-  last_fire?: Moment | null;
+  condition: string;
+  action: { name: string; value: string }[];
+  tags: string[];
+  fires: number;
+  last_fire: Moment | null;
   enabled?: boolean;
+  /** Where it is in force. */
+  in: { machine: string; workspace: string; host: string }[];
 }
 
-export interface HookProblem {
-  file: string;
-  line: number;
-  what: string;
-  hint?: string;
-  severity?: string;
-}
-
-export const listHooks = (signal: AbortSignal): Promise<{ items: HookRow[]; problems?: HookProblem[] }> => get("/hooks", { signal });
+export const listHooks = (signal: AbortSignal): Promise<{ items: HookRow[]; problems?: Problem[] }> => get("/hooks", { signal });
 
 export function problemText(problem: Problem): string {
-  return [problem.what ?? problem.message ?? problem.code, problem.hint].filter(Boolean).join(" ");
+  return [problem.what, problem.hint].filter(Boolean).join(" ");
 }

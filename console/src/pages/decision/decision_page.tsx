@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { may } from "../../account";
 import {
   type DecisionDetail,
   type Explained,
@@ -40,9 +41,20 @@ export function DecisionPage({ id }: { id: string }): JSX.Element {
           </span>
         )
       }
+      actions={decision.data && <Actions decision={decision.data} />}
     >
       <When loaded={decision}>{(data) => <Detail decision={data} why={why} />}</When>
     </Page>
+  );
+}
+
+function Actions({ decision }: { decision: DecisionDetail }): JSX.Element | null {
+  if (!may("editor")) return null;
+  return (
+    <a class="button" href={`/hooks/everyone/rule?from=${encodeURIComponent(decision.id)}`}>
+      <Icon name="plus" />
+      New rule from this
+    </a>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import type { Explained, TraceEntry } from "../../api/decisions";
+import { toText } from "../../parts/json";
 import { formatMilliseconds } from "../../parts/time";
 import { Verdict } from "../../parts/verdict";
 
@@ -62,14 +63,25 @@ function TraceLine({ entry, decided }: { entry: TraceEntry; decided: boolean }):
           {entry.error}
         </p>
       )}
-      {changesOf(entry.outcome) && <pre class="code">{changesOf(entry.outcome)}</pre>}
+      <Changes outcome={entry.outcome} />
     </li>
   );
 }
 
-const TOLD_ELSEWHERE = ["verdict", "reason", "notes"];
+const TOLD_ELSEWHERE = ["verdict", "reason", "notes", "changes"];
 
-function changesOf(outcome: TraceEntry["outcome"]): string {
+function Changes({ outcome }: { outcome: TraceEntry["outcome"] }): JSX.Element | null {
+  const changes = Object.entries((outcome?.["changes"] ?? {}) as Record<string, unknown>);
   const rest = Object.entries(outcome ?? {}).filter(([name]) => !TOLD_ELSEWHERE.includes(name));
-  return rest.length ? JSON.stringify(Object.fromEntries(rest), null, 2) : "";
+  if (!changes.length && !rest.length) return null;
+  return (
+    <dl class="changes">
+      {[...changes, ...rest].map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{toText(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

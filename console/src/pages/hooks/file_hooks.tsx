@@ -53,22 +53,26 @@ function HookTable({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
         </thead>
         <tbody>
           {hooks.map((hook) => (
-            <tr key={`${hook.file}:${hook.line}:${hook.id}`}>
+            <tr key={`${hook.path}:${hook.line}:${hook.id}:${hook.event}:${hook.in[0]?.machine}`}>
               <th scope="row">
                 <a href={`/?hook=${encodeURIComponent(hook.id)}`}>{hook.id}</a>
                 <div class="muted host-detail">
-                  {hook.file}:{hook.line} <Tags tags={hook.tags ?? []} />
+                  {hook.file}:{hook.line} <Tags tags={hook.tags} />
                 </div>
               </th>
               <td data-label="Event">{hook.event}</td>
-              <td data-label="When" class="mono">
-                {hook.when}
+              <td data-label="When" class="hook-text">
+                {hook.condition}
               </td>
-              <td data-label="Then" class="mono">
-                {hook.then}
+              <td data-label="Then" class="hook-text">
+                {hook.action.map(({ name, value }) => (
+                  <div key={name}>
+                    {name} {value && <span class="muted">{value}</span>}
+                  </div>
+                ))}
               </td>
               <td data-label="Fires" class="number">
-                {hook.fires ?? 0}
+                {hook.fires}
                 {hook.last_fire && (
                   <div class="muted">
                     <Ago at={hook.last_fire} />
