@@ -102,6 +102,12 @@ class HubProcess:
             self._process.stdout.close()
         self._process = None
 
+    def restart(self) -> None:
+        """Killed, as by a crash, and started again at the same address."""
+        port = self.port
+        self.stop(signal.SIGKILL)
+        self.start(port)
+
     def stop_engine(self) -> None:
         """The process that answered coding agents, if one did."""
         for path in (self.home / "run").rglob("*.sock"):

@@ -7,7 +7,7 @@ import time
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from conftest import PHONE, WAIT, HubProcess
+from conftest import HOOKS, PHONE, WAIT, HubProcess
 
 CLAUDE_CALL = {
     "session_id": "0d3c",
@@ -75,8 +75,32 @@ def test_a_denied_call_of_claude_code_appears_and_opens(page: Page, hub: HubProc
     expect(page.get_by_text("Use the trash instead.").first).to_be_visible()
     expect(page.get_by_text("hookline.yaml:3").first).to_be_visible()
     expect(page.get_by_text("rm -rf /important").first).to_be_visible()
+    expect(page.get_by_text("input.command matches")).to_be_visible()
+    expect(page.get_by_text("2 hooks that did not run")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("table", name="Decisions")).to_be_visible()
+
+
+def test_why_no_other_hook_decided_and_what_today_s_hooks_say(page: Page, hub: HubProcess) -> None:
+    hub.run_commands("npm install")
+    page.goto(f"{hub.url}/?q=npm+install&event=tool.before")
+    page.locator(".rows-space a").first.click()
+    expect(page.get_by_text("changed by hooks")).to_be_visible()
+    expect(page.get_by_label("Input as written, and as the hooks left it")).to_contain_text("npm ci")
+    expect(page.get_by_text(r"input.command 'npm install' does not match \brm\s+-rf\b")).to_be_visible()
+    expect(page.get_by_text("ran npm ci")).to_be_visible()
+    page.get_by_text("Raw record").click()
+    expect(page.get_by_role("region", name="Raw record")).to_contain_text('"previous"')
+
+    stricter = HOOKS + "  - {id: no-npm, on: tool.before, when: {input: {command: npm}}, then: {deny: Use pnpm.}}\n"
+    (hub.workspace / "hookline.yaml").write_text(stricter, encoding="utf-8")
+    try:
+        page.wait_for_timeout(2500)  # files that were read lately are not read again
+        page.get_by_role("button", name="Replay under today's hooks").click()
+        expect(page.get_by_text("no-npm").first).to_be_visible()
+        expect(page.get_by_text("tightened")).to_be_visible()
+    finally:
+        (hub.workspace / "hookline.yaml").write_text(HOOKS, encoding="utf-8")
 
 
 def test_search_and_filters_are_in_the_address(page: Page, hub: HubProcess, context: BrowserContext) -> None:
