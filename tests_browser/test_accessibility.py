@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from browser_hub import DESKTOP, PHONE, WAIT, HubProcess, find_violations
 from playwright.sync_api import Page, expect
 
-from conftest import DESKTOP, PHONE, ROOT, WAIT, HubProcess
-
-AXE = ROOT / ".cache/console/node_modules/axe-core/axe.min.js"
-RUN_AXE = """
-async () => {
-  const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]});
-  return found.violations.map((each) => ({rule: each.id, where: each.nodes.slice(0, 5).map((node) => `${node.target} ${node.failureSummary}`)}));
-}
-"""
 PAGES = {
     "/": "Decisions",
     "/approvals": "Approvals",
@@ -40,12 +32,6 @@ def records(hub: HubProcess) -> None:
     hub.run_commands("ls", "rm -rf build", "git push", "npm install")
 
 
-def violations(page: Page) -> list[dict[str, Any]]:
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = page.evaluate(RUN_AXE)
-    return found
-
-
 def prepare(page: Page, look: str) -> None:
     chosen = LOOKS[look]
     page.emulate_media(color_scheme=chosen["scheme"], reduced_motion="reduce")
@@ -59,7 +45,7 @@ def test_pages(page: Page, hub: HubProcess, path: str, look: str) -> None:
     page.goto(hub.url + path)
     expect(page.get_by_role("heading", level=1, name=PAGES[path])).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-    assert violations(page) == []
+    assert find_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
 
 
@@ -71,7 +57,7 @@ def test_the_page_of_a_decision(page: Page, hub: HubProcess, look: str) -> None:
     expect(page.get_by_role("heading", name="Why")).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     page.get_by_text("Raw record").click()
-    assert violations(page) == []
+    assert find_violations(page) == []
 
 
 def test_signing_in(page: Page, hub: HubProcess) -> None:
@@ -79,7 +65,7 @@ def test_signing_in(page: Page, hub: HubProcess) -> None:
     page.evaluate("localStorage.clear()")
     page.reload()
     expect(page.get_by_text("hookline hub open")).to_be_visible()
-    assert violations(page) == []
+    assert find_violations(page) == []
 
 
 def test_targets_on_a_phone_are_big_enough(page: Page, hub: HubProcess) -> None:

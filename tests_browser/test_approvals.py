@@ -7,10 +7,8 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from browser_hub import HOOKLINE, PHONE, WAIT, HubProcess, find_violations
 from playwright.sync_api import BrowserContext, Page, expect
-
-from conftest import HOOKLINE, PHONE, WAIT, HubProcess
-from test_accessibility import violations
 
 
 class CodexCall:
@@ -90,7 +88,7 @@ def test_approve_on_a_phone(page: Page, hub: HubProcess, calls: list[CodexCall])
     expect(waiting).to_contain_text("This changes the remote.")
     expect(page).to_have_title("(1) Approvals · hookline")
     assert call.is_waiting
-    assert violations(page) == []
+    assert find_violations(page) == []
     button = waiting.get_by_role("button", name="Approve")
     box = button.bounding_box()
     assert box is not None

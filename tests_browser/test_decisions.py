@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 
+from browser_hub import HOOKS, PHONE, WAIT, HubProcess
 from playwright.sync_api import BrowserContext, Page, expect
-
-from conftest import HOOKS, PHONE, WAIT, HubProcess
 
 CLAUDE_CALL = {
     "session_id": "0d3c",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from browser_hub import WAIT, HubProcess, Watched
 from playwright.sync_api import Browser, expect
-
-from conftest import WAIT, HubProcess, Watched
 
 
 def test_a_link_works_once_and_the_browser_stays_signed_in(browser: Browser, hub: HubProcess, watched: Watched) -> None:
