@@ -55,6 +55,7 @@ class FrameworkCall:
 class _OpenCall:
     decision: Decision
     asked: Decision | None = None  # approval.request
+    approved: bool | None = None  # what a person answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,9 @@ class AgentRun:
         self.agent = agent
         self.parent = parent
         self.key = key
-        self.prompt = ""
+        self.prompt = ""  # as the hooks left it
+        self.prompt_given = ""
+        self.changed_prompt: str | None = None  # with notes, for an adapter that changes it in the request
         self.turn = -1
         self.is_over = False
         self._halted: str | None = None
@@ -139,7 +142,7 @@ class AgentRun:
 
     async def start(self, prompt: str) -> StartAnswer:
         """Fires what happens before the model reads the prompt."""
-        self.prompt = prompt
+        self.prompt = self.prompt_given = prompt
         try:
             return await (self._start_subagent(prompt) if self.parent is not None else self._start(prompt))
         except Exception as error:
@@ -367,25 +370,29 @@ class AgentRun:
         if opened.asked is None:
             tool = decision.event.facts["tool"]
             asked = await self._fire("approval.request", tool=tool, approval={"reason": decision.reason}, call=call)
-            opened = _OpenCall(decision, asked)
-        return await self._answer_question(call, opened, go, approved), opened
+            opened = replace(opened, asked=asked)
+        return await self._answer_question(call, opened, go, approved)
 
     async def _answer_question(
         self, call: FrameworkCall, opened: _OpenCall, go: CallAnswer, approved: bool | None
-    ) -> CallAnswer:
+    ) -> tuple[CallAnswer, _OpenCall]:
         decision, asked, around = opened.decision, opened.asked, self.hooks.session
         if asked is not None and (asked.denied or asked.halt):
-            return CallAnswer(refusal=asked.full_reason or f"{call.name} was not approved", halts=asked.halt)
+            refusal = asked.full_reason or f"{call.name} was not approved"
+            return CallAnswer(refusal=refusal, halts=asked.halt), opened
         if asked is not None and asked.verdict is Verdict.ALLOW:
-            return go
+            return go, opened
         assert go.input is not None
         question = Question(decision.full_reason, call.name, go.input, decision.by)
-        if approved is None:
-            if not around.can_ask and self.hooks.support.pauses:
-                return CallAnswer(question=question)
-            approved = await around.ask_person(question, decision.ask_terms)
-        around.record_answer(decision, approved)
-        return go if approved else CallAnswer(refusal=decision.full_reason or f"{call.name} was not approved")
+        if opened.approved is None:
+            if approved is None:
+                if not around.can_ask and self.hooks.support.pauses:
+                    return CallAnswer(question=question), opened
+                approved = await around.ask_person(question, decision.ask_terms)
+            around.record_answer(decision, approved)
+            opened = replace(opened, approved=approved)
+        refusal = decision.full_reason or f"{call.name} was not approved"
+        return go if opened.approved else CallAnswer(refusal=refusal), opened
 
     async def after_tool(
         self, call: FrameworkCall, result: Any, *, input: dict[str, Any] | None = None, error: str | None = None
@@ -500,6 +507,14 @@ class AgentRun:
         """Returns and clears what hooks want the model to read next."""
         notes, self._notes = self._notes, []
         return _join(note.text for note in notes)
+
+    def add_note(self, text: str) -> None:
+        """Something that the model reads with its next request."""
+        self._notes.append(Note(text))
+
+    def change_agent(self, name: str) -> None:
+        """Another agent takes the run over."""
+        self.agent = name
 
     def halt(self, reason: str) -> None:
         """Stops the agent because the adapter cannot obey a decision otherwise."""

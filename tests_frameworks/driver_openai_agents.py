@@ -1,0 +1,193 @@
+"""Runs a trial with the OpenAI Agents SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from agents import Agent, ModelSettings, RunConfig, Runner, function_tool
+from agents.items import ModelResponse
+from agents.models.interface import Model
+from agents.testing import ScriptedModel, assistant_message, function_call
+from trial import Trial
+
+from hookline.frameworks.openai_agents import HooklineHooks, RunStopped
+
+PAUSES = True
+
+
+class TrialModel(Model):
+    """Says what the trial says, through the SDK's own scripted model."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+
+    def _scripted(self, system: Any, input: Any) -> ScriptedModel:
+        items = [{"content": input}] if isinstance(input, str) else input
+        texts = [_text(each.get("content", each.get("output", ""))) for each in items]
+        step = self.trial.next_step("\n".join([system or "", *texts]))
+        at = len(self.trial.requests)
+        if isinstance(step, str):
+            return ScriptedModel([[assistant_message(step)]])
+        return ScriptedModel(
+            [[function_call("bash", {"command": c}, call_id=f"c{at}-{i}") for i, c in enumerate(step)]]
+        )
+
+    async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> ModelResponse:
+        return await self._scripted(system_instructions, input).get_response(
+            system_instructions, input, *args, **kwargs
+        )
+
+    async def stream_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+        async for event in self._scripted(system_instructions, input).stream_response(
+            system_instructions, input, *args, **kwargs
+        ):
+            yield event
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def make_agent(trial: Trial) -> tuple[Any, HooklineHooks]:
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    hooks = HooklineHooks(**trial.options)
+    agent = Agent("main", model=TrialModel(trial), tools=[bash])
+    return hooks.install(agent), hooks
+
+
+def run(trial: Trial) -> None:
+    agent, hooks = make_agent(trial)
+
+    async def go() -> None:
+        result = await Runner.run(agent, trial.prompt)
+        while result.interruptions:
+            state = result.to_state()
+            for item in result.interruptions:
+                question = hooks.question(item)
+                assert question is not None
+                trial.asked.append(question.reason)
+                if trial.approves:
+                    state.approve(item)
+                else:
+                    state.reject(item, rejection_message=question.reason)
+            result = await Runner.run(agent, state)
+        trial.final = str(result.final_output)
+
+    try:
+        asyncio.run(go())
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_sync(trial: Trial) -> None:
+    agent, hooks = make_agent(trial)
+    try:
+        trial.final = str(Runner.run_sync(agent, trial.prompt).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_streamed(trial: Trial) -> None:
+    agent, hooks = make_agent(trial)
+
+    async def go() -> None:
+        result = Runner.run_streamed(agent, trial.prompt)
+        async for _ in result.stream_events():
+            pass
+        trial.final = str(result.final_output)
+
+    try:
+        asyncio.run(go())
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_as_tool(trial: Trial) -> None:
+    """Only the outer agent is installed; the inner one is reached through its tool."""
+
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    inner = Agent("inner", model=TrialModel(trial), tools=[bash])
+    delegate = inner.as_tool("delegate", "Gives the task to another agent.")
+    script = ScriptedModel(
+        [[function_call("delegate", {"input": "Do it."}, call_id="o1")], [assistant_message("delegated")]]
+    )
+    outer = Agent("outer", model=script, tools=[delegate])
+    hooks = HooklineHooks(**trial.options)
+    hooks.install(outer)
+    try:
+        trial.final = str(Runner.run_sync(outer, trial.prompt).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_handoff(trial: Trial) -> None:
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    inner = Agent("inner", model=TrialModel(trial), tools=[bash])
+    script = ScriptedModel([[function_call("transfer_to_inner", {}, call_id="o1")]])
+    outer = Agent("outer", model=script, handoffs=[inner])
+    hooks = HooklineHooks(**trial.options)
+    hooks.install(outer)
+    try:
+        trial.final = str(Runner.run_sync(outer, trial.prompt).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_late_tool(trial: Trial) -> None:
+    """A tool that is added after the hooks."""
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(Agent("main", model=TrialModel(trial)))
+
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    agent.tools.append(bash)
+    try:
+        trial.final = str(Runner.run_sync(agent, trial.prompt).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+def run_other_model(trial: Trial) -> None:
+    """The model comes from the RunConfig, so hooks see tools only."""
+    agent, hooks = make_agent(trial)
+    try:
+        config = RunConfig(model=TrialModel(trial), model_settings=ModelSettings())
+        trial.final = str(Runner.run_sync(agent, trial.prompt, run_config=config).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
+PATHS = {
+    "async": run,
+    "sync": run_sync,
+    "streamed": run_streamed,
+    "as_tool": run_as_tool,
+    "handoff": run_handoff,
+    "late tool": run_late_tool,
+    "model of the run": run_other_model,
+}
+AGENT_PATHS = ("async", "sync", "streamed")
