@@ -136,3 +136,18 @@ def test_follow_shows_what_another_process_decides(command, recorder: Recorder):
         shown += [json.loads(following.stdout.readline()) for _ in range(4)]
         following.terminate()
     assert [row["input"]["command"] for row in shown] == ["rm before", "rm 0", "rm 1", "rm 2", "rm after"]
+
+
+@pytest.mark.parametrize("form", [[], ["--csv"]])
+def test_follow_shows_each_line_at_once_and_ends_with_its_reader(command, recorder: Recorder, form: list[str]):
+    """`hookline log --follow | grep deny`"""
+    record(recorder, write_hooks(), tool_event("rm before"))
+    with subprocess.Popen([*command, "log", "--follow", *form], stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline()  # the day, or the names of the columns
+        assert "rm before" in following.stdout.readline()
+        record(recorder, write_hooks(), tool_event("rm after"))
+        assert "rm after" in following.stdout.readline()
+        following.stdout.close()
+        record(recorder, write_hooks(), tool_event("rm unread"))
+        assert following.wait(60) == 0

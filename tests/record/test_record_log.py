@@ -92,7 +92,9 @@ def test_all_rows_since_a_time(directory: RecordDirectory, recorder: Recorder) -
 
 def test_following_misses_nothing_of_a_file_that_is_archived(directory: RecordDirectory, recorder: Recorder) -> None:
     recorder.decide_now(BOOK, event("rm before"))
-    rows = RecordLog(directory, LogFilter()).follow()
+    log = RecordLog(directory, LogFilter())
+    log.begin_to_follow()
+    rows = log.follow()
     assert next(rows) is None
     recorder.decide_now(BOOK, event("rm now"))
     recorder.close()
@@ -103,12 +105,24 @@ def test_following_misses_nothing_of_a_file_that_is_archived(directory: RecordDi
     assert next(rows) is None
 
 
+def test_following_begins_before_the_rest_is_read(directory: RecordDirectory, recorder: Recorder) -> None:
+    log = RecordLog(directory, LogFilter())
+    log.begin_to_follow()
+    recorder.decide_now(BOOK, event("rm between"))
+    assert [row["verdict"] for row in log.latest(10)] == ["deny"]
+    row = next(log.follow())
+    assert row is not None
+    assert row["input"] == {"command": "rm between"}
+
+
 def test_a_line_is_shown_once_it_is_whole(directory: RecordDirectory, recorder: Recorder) -> None:
     recorder.decide_now(BOOK, event("rm x"))
     (path,) = directory.live.iterdir()
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0])
-    rows = RecordLog(directory, LogFilter()).follow()
+    log = RecordLog(directory, LogFilter())
+    log.begin_to_follow()
+    rows = log.follow()
     assert next(rows) is None
     with path.open("ab") as file:
         file.write(lines[1][:20])

@@ -11,7 +11,16 @@ from typing import Any, Final
 import click
 
 from hookline.cli.options import EventName, Verb, complete_hook, json_option
-from hookline.cli.output import Colour, out, out_as_is, out_json_line, out_labelled, page_output, terminal_width
+from hookline.cli.output import (
+    Colour,
+    flush_output,
+    out,
+    out_as_is,
+    out_json_line,
+    out_labelled,
+    page_output,
+    terminal_width,
+)
 from hookline.cli.record_options import (
     VERDICT_COLOURS,
     input_text,
@@ -67,31 +76,37 @@ def verb(follow: bool, limit: int | None, as_json: bool, as_csv: bool, **wanted:
     if not follow:
         require_records(directory)
     log = RecordLog(directory, _filter(**wanted))
+    if follow:
+        log.begin_to_follow()  # before the others are read, so that none is missed in between
     rows: Iterable[dict[str, Any]]
     if wanted["since"] and limit is None:
         rows = log.all()
     else:
         rows = log.latest(limit or _DEFAULT_LIMIT)
+    if follow:
+        rows = list(rows)
     with page_output(enabled=not (follow or as_json or as_csv)):
         show = _Printer(as_json, as_csv)
         show.print(rows)
         if not (show.printed or follow or as_json or as_csv):
             out("No decision matches.")
     if follow:
-        _follow(log, show)
+        _follow(log, show, {row["id"] for row in rows})
 
 
 def _filter(event: str | None, verdict: str | None, **texts: str) -> LogFilter:
     return LogFilter(event=canonical_event(event) or "" if event else "", verdict=verdict or "", **texts)
 
 
-def _follow(log: RecordLog, show: _Printer) -> None:
+def _follow(log: RecordLog, show: _Printer, shown: set[str]) -> None:
     try:
         for row in log.follow():
-            if row is None:
+            if row is not None:
+                show.print([row] if row["id"] not in shown else [])
+            elif flush_output():
                 time.sleep(_LOOK_SECONDS)
             else:
-                show.print([row])
+                return
     except KeyboardInterrupt:
         return
 

@@ -218,8 +218,18 @@ def _flush() -> None:
         silence(sys.stdout)
 
 
+def flush_output() -> bool:
+    """For a verb that prints now and then. False if nobody reads it any more, so that it can end."""
+    _flush()
+    return not _silenced
+
+
+_silenced: Final[list[bool]] = []
+
+
 def silence(stream: TextIO) -> None:
     """Discards what is buffered and what follows: the reader has closed the pipe."""
+    _silenced.append(True)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)

@@ -122,7 +122,8 @@ class Explanation:
         if asked:
             out(f"  {asked}")
         word = "halt" if record.get("halt") else record["verdict"]
-        out_labelled("  decided", Colour.DIM, f": {word}{_reason(record)}")
+        decided = wrap(f"decided: {word}{_reason(record)}", "  ", hanging="  ")
+        out_labelled("  decided", Colour.DIM, decided.removeprefix("  decided"))
         if is_uncertain(record):
             out(wrap(_UNCERTAIN, "  "))
         out()

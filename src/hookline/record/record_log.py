@@ -69,6 +69,7 @@ class RecordLog:
     def __init__(self, directory: RecordDirectory, filter: LogFilter) -> None:
         self._directory = directory
         self._filter = filter
+        self._feed = RecordFeed(directory)
         self._outcomes: dict[CallKey, list[tuple[str, str]]] = {}  # with their times
 
     def latest(self, limit: int) -> list[dict[str, Any]]:
@@ -87,12 +88,14 @@ class RecordLog:
         ]
         yield from map(self.row, matching)
 
+    def begin_to_follow(self) -> None:
+        """`follow` gives what comes from now on. What is read later by another method may have some of it, too."""
+        self._feed.skip_to_end()
+
     def follow(self) -> Iterator[dict[str, Any] | None]:
         """Rows as they come. None after each look, so that the caller can wait."""
-        feed = RecordFeed(self._directory)
-        feed.skip_to_end()
         while True:
-            for record in feed.read_by_time():
+            for record in self._feed.read_by_time():
                 if self.take(record):
                     yield self.row(record)
             self._outcomes.clear()  # rows are not shown again
