@@ -48,9 +48,9 @@ def main(folder: Path = DOCS) -> None:
         (folder / name).write_text(picture, "utf-8")
 
 
-def write_example(directory: Path) -> None:
-    """The files that docs/record.md shows."""
-    for found in _FILE.finditer((DOCS / "record.md").read_text("utf-8")):
+def write_example(directory: Path, page: str = "record.md") -> None:
+    """The files that the page shows."""
+    for found in _FILE.finditer((DOCS / page).read_text("utf-8")):
         path = directory / (found[1] or "hookline.yaml")
         if not path.exists():
             path.write_text(found[2], "utf-8")

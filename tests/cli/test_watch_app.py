@@ -77,18 +77,18 @@ def test_decisions_are_shown_as_they_come(directory: RecordDirectory, recorder: 
 
     async def play(pilot: Pilot[None]) -> None:
         assert column(pilot, 1)[:3] == ["deny", "ask", "silent"]
-        assert column(pilot, 5)[2:5] == ["ok", "ok", "failed"]
+        assert column(pilot, 4)[2:5] == ["ok", "ok", "failed"]
         assert "7 decisions" in status(pilot)
         recorder.decide_now(write_hooks(), tool_event("rm later", call="c9"))
         await until(pilot, lambda: len(table(pilot)) == 8)
-        assert table(pilot)[-1][1:] == ["deny", "claude-code", "Bash", "no-rm", "", "rm later"]
+        assert table(pilot)[-1][1:] == ["deny", "claude-code", "no-rm", "", "Bash rm later"]
         assert pilot.app.query_one("#decisions", DataTable).cursor_row == 7, "the last one is followed"
         await pilot.press("ctrl+home")
         recorder.decide_now(write_hooks(), tool_event("ls", call="c10"))
         await until(pilot, lambda: len(table(pilot)) == 9)
         assert pilot.app.query_one("#decisions", DataTable).cursor_row == 0, "unless you look at another"
         recorder.decide_now(write_hooks(), tool_event("ls", call="c10", name="tool.failed", ok=False))
-        await until(pilot, lambda: table(pilot)[8][5] == "failed")
+        await until(pilot, lambda: table(pilot)[8][4] == "failed")
 
     run(directory, play)
 
@@ -100,9 +100,23 @@ def test_another_process_writes(directory: RecordDirectory) -> None:
         process = await asyncio.create_subprocess_exec(*argv)
         await until(pilot, lambda: len(table(pilot)) == 40)
         assert await process.wait() == 0
-        assert {row[6].split()[1] for row in table(pilot)} == set((state / "acks").read_text().split())
+        assert {row[5].split()[2] for row in table(pilot)} == set((state / "acks").read_text().split())
 
     directory.path.parent.mkdir(parents=True)
+    run(directory, play)
+
+
+def test_a_call_is_seen_in_80_columns(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(f"hooks: [{{id: {'long-' * 10}id, on: tool.before, then: deny}}]", "hookline.yaml")
+    tool = {"name": f"mcp.{'server' * 10}.run", "input": {"command": "ls"}}
+    recorder.decide_now(book, Event("tool.before", {"host": {"name": "host" * 10}, "tool": tool}))
+
+    async def play(pilot: Pilot[None]) -> None:
+        assert len(table(pilot)) == 1
+        await pilot.pause()
+        shown = pilot.app.query_one("#decisions", DataTable)
+        assert sum(each.get_render_width(shown) for each in shown.ordered_columns[:-1]) <= 65
+
     run(directory, play)
 
 
@@ -111,11 +125,11 @@ def test_words_find_decisions(directory: RecordDirectory, recorder: Recorder) ->
 
     async def play(pilot: Pilot[None]) -> None:
         await pilot.press("slash", *"deny rm")
-        assert column(pilot, 6) == ["rm x"]
+        assert column(pilot, 5) == ["Bash rm x"]
         assert "1 of 7 decisions" in status(pilot)
         recorder.decide_now(write_hooks(), tool_event("rm y", call="c8"))
         recorder.decide_now(write_hooks(), tool_event("ls y", call="c9"))
-        await until(pilot, lambda: column(pilot, 6) == ["rm x", "rm y"])
+        await until(pilot, lambda: column(pilot, 5) == ["Bash rm x", "Bash rm y"])
         await pilot.press("enter", "q")  # q in the table quits; in the field it was a letter
         assert not pilot.app.is_running or pilot.app.return_code == 0
 
@@ -166,7 +180,7 @@ def test_an_input_of_several_fields_is_shown_as_json(directory: RecordDirectory,
     recorder.decide_now(write_hooks(), Event("tool.before", {"tool": tool}))
 
     async def play(pilot: Pilot[None]) -> None:
-        assert table(pilot)[0][6] == '{"old": "a", "new": "ü"}'
+        assert table(pilot)[0][5] == 'Edit {"old": "a", "new": "ü"}'
 
     run(directory, play)
 
@@ -176,7 +190,7 @@ def test_texts_of_an_agent_are_no_markup(directory: RecordDirectory, recorder: R
     recorder.decide_now(write_hooks(), tool_event(command))
 
     async def play(pilot: Pilot[None]) -> None:
-        shown = table(pilot)[0][6]
+        shown = table(pilot)[0][5]
         assert "[red]echo[/red]" in shown
         assert "\x1b" not in shown
         await pilot.press("enter")

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS: Final = 0.2
 _APPROVAL_SECONDS: Final = 0.5
-_COLUMNS: Final = ("time", "verdict", "host", "tool", "hook", "outcome", "what")
+_COLUMNS: Final = ("time", "verdict", "host", "hook", "outcome", "call")
+_MAX_NAME: Final = 14  # of a host or hook: in 80 columns, there must be room for the call
 _APPROVAL_COLUMNS: Final = ("time left", "tool", "hook", "reason", "what")
 _STYLES: Final = {"deny": "bold red", "ask": "bold yellow", "allow": "green", "silent": "dim"}
 
@@ -111,9 +112,7 @@ class WatchApp(App[None]):
     def _is_wanted(self, row: dict[str, Any]) -> bool:
         if not self._words:
             return True
-        shown = (
-            f"{' '.join(cell.plain for cell in _cells(row))} {row['event']} {row['session']} {row['reason']}".lower()
-        )
+        shown = f"{' '.join(cell.plain for cell in _cells(row))} {row['hook']} {row['event']} {row['session']} {row['reason']}".lower()
         return all(word in shown for word in self._words)
 
     def _show_status(self) -> None:
@@ -272,12 +271,13 @@ class ApprovalScreen(ModalScreen[bool | None]):
 def _cells(row: dict[str, Any]) -> tuple[Text, ...]:
     tool = row["tool"] or ""
     subject = tool if row["event"] == "tool.before" else f"{row['event']} {tool}".rstrip()
-    texts = (row["host"] or "", subject, row["hook"] or "", row["outcome"] or "", input_text(row["input"]))
+    names = [printable(row[key] or "") for key in ("host", "hook", "outcome")]
     verdict = row["verdict"] or ""
     return (
         Text(local_time(row["at"]), style="dim"),
         Text(printable(verdict), style=_STYLES.get(verdict, "")),
-        *(Text(printable(text)) for text in texts),
+        *(Text(name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…") for name in names),
+        Text.assemble((printable(subject), "bold"), " ", printable(input_text(row["input"]))),
     )
 
 
