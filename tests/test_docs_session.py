@@ -1,32 +1,35 @@
-"""The picture of the README shows what the commands print today, and loads nothing."""
+"""The picture of the README shows a real session of Claude Code, and what hookline would still say in it."""
 
 from __future__ import annotations
 
 import html
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 from docs_pages import DOCS, ROOT
+from packs.pack_trials import decide, load_pack
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\b[0-9a-f]{4}-\d+\s*")
-
-
-def shown(picture: str) -> str:
-    """The text, without dates, times and the ids of decisions."""
-    return _TIME.sub("#", " ".join(html.unescape(each) for each in re.findall(r">([^<>]+)</text>", picture)))
+PICTURE = (DOCS / "session.svg").read_text("utf-8")
+LINES = re.findall(r'<text [^>]*?y="([\d.]+)"[^>]*>([^<]*)</text>', PICTURE)
 
 
-def test_the_script_draws_the_same_text(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(DOCS / "draw_session.py"), str(tmp_path)], check=True, timeout=60)
-    drawn = (tmp_path / "session.svg").read_text("utf-8")
-    assert shown(drawn) == shown((DOCS / "session.svg").read_text("utf-8")), "run `make pictures`"
+def shown() -> str:
+    """The text of the picture, as it is read."""
+    return " ".join(html.unescape(" ".join(text for _, text in LINES)).split())
 
 
-def test_the_picture_loads_nothing() -> None:
-    picture = (DOCS / "session.svg").read_text("utf-8")
-    assert "no-recursive-delete" in picture
-    assert "url(http" not in picture
-    assert "@font-face" not in picture
+def test_the_answers_in_the_picture_are_those_of_today() -> None:
+    text = shown()
+    for command, hook in (("rm -rf src", "no-recursive-delete"), ("git push --force origin main", "no-force-push")):
+        decision = decide(load_pack("recommended"), command)
+        assert decision.by == hook
+        assert f"Bash({command})" in text.replace(" ( ", "(").replace(" (", "(").replace("( ", "(")
+        assert decision.reason in text, "run `make pictures`"
+        assert f"hook {hook}" in text
+    assert decide(load_pack("recommended"), "ls src").verdict.name == "SILENT"
+
+
+def test_the_picture_is_of_claude_code_and_loads_nothing() -> None:
+    assert "Claude Code" in shown()
+    assert "url(http" not in PICTURE
+    assert "@font-face" not in PICTURE
     assert "docs/session.svg" in (ROOT / "README.md").read_text("utf-8")
