@@ -25,7 +25,8 @@ async def serve_hub(directory: Path, **settings: Any) -> AsyncIterator[tuple[Hub
     async def on_ready(hub: Hub, link: str) -> None:
         ready.set_result((hub, link))
 
-    serving = asyncio.ensure_future(run_hub(replace(hub_config(directory, **settings), port=0), on_ready))
+    port = settings.pop("port", 0)
+    serving = asyncio.ensure_future(run_hub(replace(hub_config(directory, **settings), port=port), on_ready))
     await asyncio.wait([serving, ready], return_when="FIRST_COMPLETED")
     if serving.done():
         serving.result()

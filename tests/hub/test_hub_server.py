@@ -8,7 +8,9 @@ import httpx2
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hub.hub_server import hub_file, run_hub
+from hookline.hosts.hub.hub_file import hub_file_path
+from hookline.hub.access.roles import Role
+from hookline.hub.hub_server import run_hub
 from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
 from hub.hub_sandbox import async_test
@@ -17,8 +19,8 @@ from hub.hub_sandbox import async_test
 @async_test
 async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_path: Path) -> None:
     async with serve_hub(tmp_path) as (hub, link), httpx2.AsyncClient() as http:
-        about = json.loads(hub_file(tmp_path).read_text())
-        assert stat.S_IMODE(hub_file(tmp_path).stat().st_mode) == 0o600
+        about = json.loads(hub_file_path(tmp_path).read_text())
+        assert stat.S_IMODE(hub_file_path(tmp_path).stat().st_mode) == 0o600
         assert about["url"] == hub.config.url
         headers = {"authorization": f"Bearer {about['key']}"}
         reported = await http.post(
@@ -30,7 +32,7 @@ async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_pa
         assert entered.json()["role"] == "owner"
     first = about["key"]
     async with serve_hub(tmp_path) as (hub, _):
-        assert (await hub.access.identify(first)).credential == ""
+        assert (await hub.access.identify(first)).role is Role.REPORTER  # hosts that wait for an answer go on
         assert len(await hub.access.table.users()) == 1
 
 

@@ -297,3 +297,47 @@ def test_with_two_asks_the_stricter_default_counts(tmp_path: Path) -> None:
             assert [each.ran for each in seen.of_type(ToolCallFinished)] == [False]
 
     run_async(work)
+
+
+EDITED = """
+hooks:
+  - {id: careful, on: tool.before, when: {tool: bash}, then: {ask: 'Really?'}}
+  - {id: no-rm, on: tool.before, when: {runs: {program: rm}}, then: {deny: Never.}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edited", "ran", "says"), [("touch other", True, ""), ("rm -rf .", False, "Never."), ("touch made", True, "")]
+)
+def test_an_input_that_the_person_changed_is_decided_again(tmp_path: Path, edited: str, ran: bool, says: str) -> None:
+    async def work() -> None:
+        async with open_runtime(tmp_path, EDITED, TOUCH) as (runtime, _):
+            session = await runtime.start()
+            seen = UpdateRecorder()
+            async for happening in session.say("go"):
+                seen(happening)
+                if isinstance(happening, ApprovalRequested):
+                    assert await runtime.answer(happening.approval, True, "maria", {"command": edited})
+            (finished,) = seen.of_type(ToolCallFinished)
+            assert finished.ran is ran
+            assert says in finished.result.error
+            assert len(seen.of_type(ApprovalRequested)) == 1
+
+    run_async(work)
+    names = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert names == ({edited.split()[1]} if ran else set())
+
+
+def test_the_reason_of_a_no_reaches_the_agent(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_runtime(tmp_path, ASK, TOUCH) as (runtime, _):
+            session = await runtime.start()
+            seen = UpdateRecorder()
+            async for happening in session.say("go"):
+                seen(happening)
+                if isinstance(happening, ApprovalRequested):
+                    await runtime.answer(happening.approval, False, "maria", why="not on a Friday")
+            (finished,) = seen.of_type(ToolCallFinished)
+            assert "maria denied it: not on a Friday" in finished.result.error
+
+    run_async(work)

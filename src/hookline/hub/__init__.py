@@ -9,6 +9,7 @@ bus/              Socket.IO: `EventBus.publish`, `EventBus.add_command`, live ro
 intake/           records → database
 explain/          why, replay, the hooks in force
 workspaces/       the runtimes of the hub's own agents
+approvals/        questions for a person, and their answers
 store/            one `<thing>_table` for each table
 
 Add a route: a function in a `<thing>_routes` module, declared with `@router.get(path, Role.VIEWER)`, where `router` is a
@@ -25,5 +26,6 @@ tables (`hookline.runtime.storage.hub_tables`). A loop that runs as long as the 
 Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settings` says how agents run. All runtimes share the
 hub's store.
 
-A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain, workspaces, context, api.
+A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain,
+approvals, workspaces, context, api.
 """

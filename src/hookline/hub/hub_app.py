@@ -19,6 +19,7 @@ from starlette.routing import Mount
 from hookline.errors import HooklineError
 from hookline.hub.access.request_guard import AsgiApp, RequestGuard
 from hookline.hub.api import (
+    approval_routes,
     decision_routes,
     hook_routes,
     host_routes,
@@ -39,6 +40,7 @@ ROUTERS: Final[tuple[RoleRouter, ...]] = (
     decision_routes.router,
     hook_routes.router,
     stats_routes.router,
+    approval_routes.router,
 )
 """Every router of the API, below /api/v1. Add yours here."""
 

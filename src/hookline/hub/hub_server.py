@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import signal
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 
 from hookline.errors import HooklineError
 from hookline.hooks.session_facts import login_name
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file, write_hub_file
 from hookline.hub.access.roles import Role
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.hub_app import create_app
 from hookline.lazy_dataclasses import replace
-from hookline.project.private_file import write_private_file
 
 _STOP_SECONDS: Final = 3
 _log = logging.getLogger("hookline.hub")
@@ -52,27 +50,26 @@ async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[No
 
 async def _prepare_access(hub: Hub) -> str:
     """The owner's link. Hosts of this user on this machine find the hub, and a key, in the state directory."""
-    key, _ = await hub.access.add_key(_local_key_name(hub.config), Role.REPORTER, replace=True)
-    write_hub_file(hub.config.state, {"url": hub.config.local_url, "key": key, "name": hub.config.name})
+    await _write_hub_file(hub)
     owner = await hub.access.first_owner(login_name() or "owner")
     code = await hub.access.create_code(owner)
     return f"{hub.config.url}/#enter={code}"
 
 
+async def _write_hub_file(hub: Hub) -> None:
+    """The key of an earlier start stays: hosts may wait for an answer to a question that they asked with it."""
+    before = read_hub_file(hub.config.state)
+    known = before is not None and (await hub.access.identify(before.key)).role is Role.REPORTER
+    if before is not None and known:
+        key = before.key
+    else:
+        key, _ = await hub.access.add_key(_local_key_name(hub.config), Role.REPORTER, replace=True)
+    ask = AskAt.AUTO if before is None else before.ask
+    write_hub_file(hub.config.state, JoinedHub(hub.config.local_url, key, hub.config.name, ask))
+
+
 def _local_key_name(config: HubConfig) -> str:
     return f"{config.name}: hosts of {login_name() or 'this user'}"
-
-
-def hub_file(state: Path) -> Path:
-    return state / "hub.json"
-
-
-def write_hub_file(state: Path, about: dict[str, Any]) -> None:
-    """Only its owner may read it: it has a key. Raises HooklineError."""
-    try:
-        write_private_file(hub_file(state), json.dumps(about, indent=1).encode() + b"\n")
-    except OSError as error:
-        raise HooklineError(f"{hub_file(state)} cannot be written: {error.strerror}") from error
 
 
 def _listen(host: str, port: int) -> socket.socket:

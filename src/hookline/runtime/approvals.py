@@ -14,7 +14,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.attempt import pause_timeouts
 from hookline.hooks.outcome import AskTerms, Verdict
 from hookline.hosts.python.session import Question
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.gate import ToolCall, fingerprint
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.notifications import notify_of_approval
@@ -41,8 +41,17 @@ class ApprovalDenied(Exception):
         self.halted = halted
 
 
-async def request_approval(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:
-    """The approval of exactly this call. Raises ApprovalDenied."""
+@dataclass(frozen=True, slots=True)
+class ApprovedCall:
+    """A call that a person approved, as it may run: with the input that the person saw, or changed."""
+
+    call: ToolCall
+    decision: Decision  # about exactly this call
+    approval: ApprovalRow
+
+
+async def request_approval(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovedCall:
+    """The call as a person approved it. Raises ApprovalDenied."""
     session, row = thread.session, await _find_or_create_request(thread, call, decision)
     if row.answered is None:
         try:
@@ -54,8 +63,37 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     session.runtime.recorder.write_answer(session.book, decision.event, row.answered is True, row.by or "nobody")
     if row.answered is not True:
-        raise ApprovalDenied(f"{decision.reason or call.name} ({_describe_denial(row.by)}){decision.source}")
-    return row
+        why = f": {row.why}" if row.why else ""
+        raise ApprovalDenied(f"{decision.reason or call.name} ({_describe_denial(row.by)}{why}){decision.source}")
+    if row.edited is None or row.edited == call.input:
+        return ApprovedCall(call, decision, row)
+    return await _decide_edited(thread, call, decision, row)
+
+
+async def _decide_edited(thread: StoredThread, call: ToolCall, decision: Decision, row: ApprovalRow) -> ApprovedCall:
+    """Hooks decide about the input that the person wrote. A deny counts; an ask is answered by the person who wrote it."""
+    session = thread.session
+    tool = {**decision.event.facts["tool"], "input": row.edited}
+    again = await session.decide(thread, "tool.before", {"tool": tool})
+    if again.denied or again.halt:
+        reason = again.full_reason or f"{call.name} was denied"
+        raise ApprovalDenied(reason, reason if again.halt else None)
+    left = again.event.read(("tool", "input"))
+    if not isinstance(left, dict):
+        raise ApprovalDenied(f"a hook replaced the input of {call.name} with something that is not an object")
+    edited = replace(call, input=left)
+    now = session.clock.wall()
+    approval = replace(
+        row,
+        id=f"approval_{uuid.uuid4().hex[:12]}",
+        input=left,
+        input_hash=fingerprint(call.name, left),
+        created=now,
+        answered_at=now,
+        edited=None,
+    )
+    await session.store.add_approval(approval)
+    return ApprovedCall(edited, again, approval)
 
 
 async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:

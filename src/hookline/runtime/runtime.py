@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from hookline.config.problem import Problem, errors_of, refuse_errors
@@ -339,9 +339,14 @@ class Runtime:
         await self._with_claim(id, lambda row: self.store.delete_session(row.id))
         await self.store.release(id)
 
-    async def answer(self, approval: str, yes: bool, by: str = "python") -> bool:
-        """Answers an approval request. False if it was answered already or has expired."""
-        return await self.store.answer_approval(approval, yes, by, self.clock.wall())
+    async def answer(
+        self, approval: str, yes: bool, by: str = "python", input: dict[str, Any] | None = None, why: str | None = None
+    ) -> bool:
+        """Answers an approval request. False if it was answered already or has expired.
+
+        With `input`, the call runs with that input, if hooks agree.
+        """
+        return await self.store.answer_approval(approval, yes, by, self.clock.wall(), edited=input, why=why)
 
     async def expire(self) -> None:
         """Ends sessions that were idle for too long."""

@@ -116,13 +116,13 @@ class InternalToolCall:
         if not isinstance(left, dict):
             return decision
         try:
-            approval = await request_approval(self._thread, replace(self._call, input=left), decision)
+            approved = await request_approval(self._thread, replace(self._call, input=left), decision)
         except ApprovalDenied as refused:
             if refused.halted is not None:
                 self._thread.progress.halted = refused.halted
             return replace(decision, verdict=Verdict.DENY, reason=str(refused))
-        self._question = decision, approval
-        return replace(decision, verdict=Verdict.ALLOW)
+        self._question = approved.decision, approved.approval
+        return replace(approved.decision, verdict=Verdict.ALLOW)
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         tool = self._thread.find_hook_tool(name)

@@ -107,7 +107,8 @@ class ToolCalls:
         final = replace(call, input=left)
         if decision.verdict is Verdict.ASK:
             try:
-                approval = await request_approval(self.thread, final, decision)
+                approved = await request_approval(self.thread, final, decision)
+                final, decision, approval = approved.call, approved.decision, approved.approval
             except ApprovalDenied as refused:
                 no = _failure_facts(_tool_facts(final, tool), str(refused))
                 return await self._store(final, no, False, (decision,), refused.halted)

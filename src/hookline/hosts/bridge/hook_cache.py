@@ -9,12 +9,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.errors import HooklineError, UnavailableError
+from hookline.hooks.protocols import May
 from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
@@ -99,6 +100,16 @@ class HookCache:
         self._sessions: OrderedDict[UserDirectories, SessionStore] = OrderedDict()
         self._threads = ThreadPoolExecutor(4, "hookline-read")
         self._deduplicator = CallDeduplicator()
+        self._asking: OrderedDict[int, tuple[Book, bool]] = OrderedDict()
+
+    def may_ask(self, book: Book) -> bool:
+        """Whether a hook of the book may want a person to look at a tool call."""
+        known = self._asking.get(id(book))
+        if known is None or known[0] is not book:
+            found = any(hook.event == "tool.before" and hook.may & May.ASK for hook in book.hooks)
+            known = self._asking[id(book)] = (book, found)
+            _evict_oldest(self._asking, _MAX_BOOKS)
+        return known[1]
 
     async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
         return await self._deduplicator.run(call, decide)
@@ -188,8 +199,6 @@ class _CachedBook:
         self._looking = None
 
 
-def _evict_oldest(
-    cache: OrderedDict[CacheKey, _CachedBook] | OrderedDict[UserDirectories, SessionStore], most: int
-) -> None:
+def _evict_oldest(cache: OrderedDict[Any, Any], most: int) -> None:
     while len(cache) > most:
         cache.popitem(last=False)

@@ -47,6 +47,8 @@ from hookline.hosts.bridge.fallbacks import Fallbacks
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
+from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
+from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
@@ -149,6 +151,7 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
     return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
 
 
+_HUB_MARGIN: Final = 0.5  # seconds of the time for hooks that stay after a person was asked at the hub
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
 _WAITING_EVENTS: Final = frozenset({"session.start", "session.end", "approval.request"})  # even if no hook does
 _KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
@@ -342,6 +345,8 @@ class _Question:
         book = cache.fresh_book(placed.key)
         if book is None:
             raise MustWait("the config files have to be read")
+        if cache.may_ask(book) and self._hub_for(placed.event) is not None:
+            raise MustWait("a person may have to be asked at the hub")
         return self._render(cache.decide_once_now(self._call, lambda: [self._decide_now(placed.event, book)]))
 
     def _render(self, shared: SharedDecisions) -> Reply:
@@ -372,6 +377,8 @@ class _Question:
             await self._wait_for_background(event)
         recorder, host = self._recorder, self._host()
         decided = await recorder.decide(book, event, host)
+        if decided.verdict is Verdict.ASK and not decided.halt:
+            decided = await self._ask_at_hub(event, book, decided, host)
         if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
             first = await recorder.decide(book, Event("session.first_turn", event.facts), host)
             decided = _join_decisions(decided, first)
@@ -384,6 +391,29 @@ class _Question:
         if key not in self._books:
             self._books[key] = await self._engine.book(key)
         return self._books[key]
+
+    def _hub_for(self, event: Event) -> JoinedHub | None:
+        """The hub at which a person is asked about this event; None if the agent asks."""
+        if event.name != "tool.before":
+            return None
+        hub = read_hub_file(self._call.user_directories.hookline_state)
+        known = self._agent.find_event(self._call.event)
+        can_ask = known is not None and known.ability.ask
+        return hub if hub is not None and should_ask_hub(hub, event, can_ask) else None
+
+    async def _ask_at_hub(self, event: Event, book: Book, decided: Decision, host: DeadlineHost) -> Decision:
+        hub = self._hub_for(event)
+        if hub is None:
+            return decided
+        left = self._until - asyncio.get_running_loop().time() - _HUB_MARGIN
+        known = self._agent.find_event(self._call.event)
+        can_edit = known is not None and known.ability.change and len(self._parsed.events) == 1
+        decide_again = partial(self._recorder.decide, book, host=host)
+        settled = await settle_ask(hub, decided, timedelta(seconds=max(0.0, left)), can_edit, decide_again)
+        if settled is None:
+            return decided
+        self._recorder.write_answer(book, decided.event, settled.answer.approved, settled.answer.by or "hub")
+        return settled.decision
 
     def _decide_now(self, event: Event, book: Book) -> Decision:
         denial = self._begin(event, book)

@@ -23,6 +23,8 @@ from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
+from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
+from hookline.hosts.hub.hub_file import read_hub_file
 from hookline.hosts.mcp import elicitation
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
@@ -51,6 +53,7 @@ from hookline.hosts.mcp.json_rpc import (
 )
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.project.private_file import state_directory
 from hookline.record.recorder import Recorder
 from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import LineTooLongError, PipeClosedError
@@ -104,6 +107,7 @@ _log = logging.getLogger("hookline")
 
 HOST_NAME: Final = "mcp"
 _SHUTDOWN_TIMEOUT: Final = timedelta(seconds=5)
+_HUB_PATIENCE: Final = timedelta(minutes=10)  # a client that waits less cancels the call
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,18 @@ class ProxySession:
         if self._start_task is not None:
             await asyncio.shield(self._start_task)
         return await self._recorder.decide(self._book(), event)
+
+    async def ask_at_hub(self, decision: Decision, can_ask: bool) -> Decision | None:
+        """The decision with the answer of a person at the hub. None if the client asks, or nobody answered there."""
+        hub = read_hub_file(state_directory())
+        if hub is None or not should_ask_hub(hub, decision.event, can_ask):
+            return None
+        settled = await settle_ask(hub, decision, _HUB_PATIENCE, True, self.ask_hooks)
+        if settled is None:
+            return None
+        by = settled.answer.by or "hub"
+        self._recorder.write_answer(self._book(), decision.event, settled.answer.approved, by)
+        return settled.decision
 
     def record_answer(self, tool: dict[str, Any], approved: bool) -> None:
         """What the client's user answered to our question about a call."""
@@ -381,7 +397,11 @@ class Proxy:
             await self._apply_decision(request, event, decision)
 
     async def _decide_call(self, request: PendingRequest, event: Event, decision: Decision | None) -> None:
-        await self._apply_decision(request, event, decision or await self._session.ask_hooks(event))
+        made = decision or await self._session.ask_hooks(event)
+        if made.verdict is Verdict.ASK and request.call is not None:
+            can_ask = can_elicit(self._client_capabilities(request.call))
+            made = await self._session.ask_at_hub(made, can_ask) or made
+        await self._apply_decision(request, event, made)
 
     async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
         call = request.call

@@ -26,6 +26,8 @@ from hookline.hooks.events import EVENTS, canonical_event
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
+from hookline.hosts.hub.hub_file import read_hub_file
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
 from hookline.project.private_file import state_directory
@@ -35,6 +37,7 @@ from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
 
+_HUB_PATIENCE: Final = timedelta(minutes=10)
 _DRAIN_TIMEOUT: Final = timedelta(seconds=30)  # for background hooks at the end of a session
 
 
@@ -123,7 +126,7 @@ class Session:
         tool = decision.event.facts["tool"]
         asked = await self.decide("approval.request", tool=tool, approval={"reason": decision.reason})
         raise_if_denied(asked)
-        if asked.verdict is Verdict.ALLOW:
+        if asked.verdict is Verdict.ALLOW or await self._is_approved_at_hub(decision):
             return
         question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
         approved = await self.ask_person(question, decision.ask_terms)
@@ -138,6 +141,21 @@ class Session:
     def record_answer(self, decision: Decision, approved: bool) -> None:
         """What a person answered to the question of a decision."""
         self._recorder.write_answer(self.book, decision.event, approved)
+
+    async def _is_approved_at_hub(self, decision: Decision) -> bool:
+        """Asks at the hub if the program has nobody to ask. Raises Denied if the person there says no."""
+        hub = read_hub_file(state_directory()) if self._ask is None else None
+        if hub is None or not should_ask_hub(hub, decision.event, can_ask=False):
+            return False
+        settled = await settle_ask(hub, decision, decision.ask_terms.within or _HUB_PATIENCE, False, self._decide_again)
+        if settled is None:
+            return False
+        self._recorder.write_answer(self.book, decision.event, settled.answer.approved, settled.answer.by or "hub")
+        raise_if_denied(settled.decision)
+        return True
+
+    async def _decide_again(self, event: Event) -> Decision:
+        return await self._recorder.decide(self.book, event, self._host)
 
     async def ask_person(self, question: Question, terms: AskTerms) -> bool:
         """Anything but True is a no. Without an answer in time, the default of the ask counts."""

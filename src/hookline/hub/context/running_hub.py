@@ -15,6 +15,7 @@ import socketio
 
 from hookline.hub.access.access import Access, RateLimit
 from hookline.hub.access.hub_addresses import HubAddresses
+from hookline.hub.approvals.approval_desk import ApprovalDesk
 from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
 from hookline.hub.bus.live_rows import LiveRows
 from hookline.hub.config.hub_config import HubConfig
@@ -27,6 +28,7 @@ from hookline.hub.intake.record_intake import RecordIntake
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginTable
+from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
 from hookline.hub.store.user_table import UserTable
 from hookline.hub.workspaces.runtimes import Runtimes
@@ -70,6 +72,7 @@ class Hub:
             engineio_logger=False,
         )
         self.bus = EventBus(self.socket, self.access)
+        self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
@@ -89,6 +92,7 @@ class Hub:
             hub.run_in_background(hub.live.run())
             hub.run_in_background(hub.bus.keep_checking())
             hub.run_in_background(hub._keep_tidying())
+            hub.run_in_background(hub.approvals.run())
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub

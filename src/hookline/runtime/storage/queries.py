@@ -29,6 +29,7 @@ from hookline.runtime.storage.database import (
     Query,
     build_rows,
     changed_columns,
+    column_values,
     lock_session,
     require_one_row,
     row_values,
@@ -384,15 +385,23 @@ def select_approval(id: str) -> Query[ApprovalRow | None]:
     return lambda connection: next(iter(build_rows(ApprovalRow, connection.execute(statement))), None)
 
 
-def answer_approval(id: str, yes: bool, by: str, now: float) -> Query[bool]:
+def answer_approval(id: str, yes: bool, by: str, now: float, more: dict[str, Any]) -> Query[bool]:
     is_waiting = approvals.c.id == id, approvals.c.answered.is_(None), approvals.c.expires > now
-    statement = update(approvals).where(*is_waiting).values(answered=yes, by=by, answered_at=now)
+    statement = update(approvals).where(*is_waiting).values(answered=yes, by=by, answered_at=now, **column_values(more))
     return lambda connection: connection.execute(statement).rowcount == 1
 
 
 def select_call_approvals(thread: str, call: str) -> Query[list[ApprovalRow]]:
     statement = select_rows(ApprovalRow, approvals).where(approvals.c.thread == thread, approvals.c.call == call)
     statement = statement.order_by(approvals.c.created, approvals.c.id)
+    return lambda connection: build_rows(ApprovalRow, connection.execute(statement))
+
+
+def select_answered_approvals(limit: int, before: float | None) -> Query[list[ApprovalRow]]:
+    statement = select_rows(ApprovalRow, approvals).where(approvals.c.answered.is_not(None))
+    if before is not None:
+        statement = statement.where(approvals.c.created < before)
+    statement = statement.order_by(approvals.c.created.desc(), approvals.c.id).limit(limit)
     return lambda connection: build_rows(ApprovalRow, connection.execute(statement))
 
 

@@ -264,9 +264,16 @@ class Store:
         """All approval requests of this call, oldest first."""
         return await self._database.read(queries.select_call_approvals(thread, call))
 
-    async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
-        """False if it is already answered, has expired or does not exist. Of concurrent calls, only one returns True."""
-        return await self._database.write(queries.answer_approval(id, yes, by, now))
+    async def answer_approval(self, id: str, yes: bool, by: str, now: float, **more: Any) -> bool:
+        """False if it is already answered, has expired or does not exist. Of concurrent calls, only one returns True.
+
+        `more`: `edited`, the input as the person changed it, `why` and `remember`.
+        """
+        return await self._database.write(queries.answer_approval(id, yes, by, now, more))
+
+    async def answered_approvals(self, limit: int, before: float | None = None) -> list[ApprovalRow]:
+        """Newest first."""
+        return await self._database.read(queries.select_answered_approvals(limit, before))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
         """Unanswered requests, oldest first, including expired ones: check `expires`."""

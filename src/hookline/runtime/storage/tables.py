@@ -126,6 +126,9 @@ class ApprovalRow:
     answered: bool | None = None  # None: not answered yet
     by: str | None = None
     answered_at: float | None = None
+    edited: dict[str, Any] | None = None  # the input as the person changed it
+    why: str | None = None
+    remember: str | None = None
 
 
 VERSION: Final = "0002"

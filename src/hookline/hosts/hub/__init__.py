@@ -1,0 +1,1 @@
+"""The hub that hosts of this user report to and ask."""

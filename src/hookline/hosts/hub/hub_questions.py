@@ -1,0 +1,152 @@
+"""Asks a person at the hub about one call, within the time that the host has.
+
+The question is stored at the hub before anybody answers it, so it survives a restart of the hub. The answer is fetched by
+long polls. Without a hub that answers, the host does what it would do without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import platform
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.hooks.session_facts import login_name
+from hookline.hosts.hub.hub_file import JoinedHub
+from hookline.lazy_dataclasses import dataclass
+
+_CONNECT_TIMEOUT: Final = 1.0  # seconds: a hub that is away must not hold up the host
+_POST_TIMEOUT: Final = 5.0  # seconds for a busy hub to store the question
+_POLL_SECONDS: Final = 20.0
+_POLL_MARGIN: Final = 5.0  # seconds for the answer of a poll to arrive
+_RETRY_SECONDS: Final = 0.5
+_WITHDRAW_TIMEOUT: Final = 2.0
+
+log = logging.getLogger("hookline")
+
+
+@dataclass(frozen=True, slots=True)
+class HubQuestion:
+    host: str
+    session: str
+    tool: str
+    input: Mapping[str, Any]
+    reason: str
+    hook: str
+    call: str = ""
+    agent: str = ""
+    can_edit: bool = False
+
+    def as_json(self, patience: timedelta) -> dict[str, Any]:
+        return {
+            "host": self.host,
+            "machine": platform.node(),
+            "user": login_name(),
+            "session": self.session,
+            "agent": self.agent,
+            "call": self.call,
+            "tool": self.tool,
+            "input": dict(self.input),
+            "reason": self.reason,
+            "hook": self.hook,
+            "can_edit": self.can_edit,
+            "seconds": patience.total_seconds(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HubAnswer:
+    approved: bool
+    by: str
+    edited: dict[str, Any] | None = None  # the input, if the person changed it: hooks must decide about it
+    why: str = ""
+
+
+async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) -> HubAnswer | None:
+    """None if no hub can be reached, or nobody answers in time. Never raises for a fault of the hub."""
+    until = asyncio.get_running_loop().time() + patience.total_seconds()
+    async with _client(hub) as client:
+        posting = asyncio.ensure_future(_post_question(client, question.as_json(patience)))
+        try:
+            id = await asyncio.shield(posting)
+            return None if id is None else await _wait_for_answer(client, id, until)
+        except asyncio.CancelledError:
+            await asyncio.shield(_withdraw(client, posting))
+            raise
+
+
+@asynccontextmanager
+async def _client(hub: JoinedHub) -> AsyncIterator[Any]:
+    http = importlib.import_module("httpx2")  # slow to import
+    headers = {"Authorization": f"Bearer {hub.key}"}
+    async with http.AsyncClient(base_url=hub.api, headers=headers, follow_redirects=False, trust_env=False) as client:
+        yield client
+
+
+async def _post_question(client: Any, body: dict[str, Any]) -> str | None:
+    http = importlib.import_module("httpx2")
+    try:
+        timeout = http.Timeout(_POST_TIMEOUT, connect=_CONNECT_TIMEOUT)
+        response = await client.post("/approvals", json=body, timeout=timeout)
+        id = response.json().get("id") if response.status_code == 201 else None
+    except (http.HTTPError, ValueError, AttributeError, TypeError) as error:
+        log.warning("the hub cannot be asked: %s", type(error).__name__)
+        return None
+    if not isinstance(id, str):
+        log.warning("the hub did not take the question: status %d", response.status_code)
+        return None
+    return id
+
+
+async def _wait_for_answer(client: Any, id: str, until: float) -> HubAnswer | None:
+    """At the end of the time the hub itself answers the question as expired."""
+    http = importlib.import_module("httpx2")
+    loop = asyncio.get_running_loop()
+    while (left := until - loop.time()) > 0:
+        wait = min(left, _POLL_SECONDS)
+        try:
+            async with asyncio.timeout(left):
+                response = await client.get(f"/approvals/{id}", params={"wait": wait}, timeout=wait + _POLL_MARGIN)
+                found = response.json() if response.status_code == 200 else None
+        except TimeoutError:
+            return None
+        except (http.HTTPError, ValueError):  # the hub may be restarting
+            found = None
+        answer = _parse_answer(found)
+        if answer is not None:
+            return answer
+        if not isinstance(found, dict):
+            await asyncio.sleep(min(_RETRY_SECONDS, max(0.0, until - loop.time())))
+        elif found.get("state") != "waiting":
+            return None
+    return None
+
+
+def _parse_answer(found: Any) -> HubAnswer | None:
+    """Only a clear yes is a yes."""
+    if not isinstance(found, dict) or found.get("state") not in ("approved", "denied"):
+        return None
+    edited = found.get("edited")
+    by, why = found.get("by"), found.get("why")
+    return HubAnswer(
+        found["state"] == "approved" and (edited is None or isinstance(edited, dict)),
+        by if isinstance(by, str) else "",
+        edited if isinstance(edited, dict) else None,
+        why if isinstance(why, str) else "",
+    )
+
+
+async def _withdraw(client: Any, posting: asyncio.Future[str | None]) -> None:
+    """Nobody waits for the answer any more. The hub may have the question although its answer is still under way."""
+    http = importlib.import_module("httpx2")
+    id = await posting
+    if id is None:
+        return
+    try:
+        await client.delete(f"/approvals/{id}", timeout=_WITHDRAW_TIMEOUT)
+    except http.HTTPError as error:
+        log.debug("a question could not be withdrawn: %s", error)

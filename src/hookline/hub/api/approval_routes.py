@@ -1,0 +1,110 @@
+"""Questions for a person, and their answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from hookline.hub.access.roles import Caller, Role
+from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
+
+router = RoleRouter("approvals")
+
+ShortText = Annotated[str, Field(max_length=256)]
+LongText = Annotated[str, Field(max_length=20_000)]
+MAX_WAIT = 25.0  # seconds of a long poll
+
+
+class QuestionBody(BaseModel):
+    host: ShortText
+    tool: Annotated[str, Field(min_length=1, max_length=256)]
+    input: dict[str, Any]
+    reason: LongText = ""
+    hook: ShortText = ""
+    session: ShortText = ""
+    agent: ShortText = ""
+    call: ShortText = ""
+    machine: ShortText = ""
+    user: ShortText = ""
+    can_edit: bool = False
+    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60
+
+
+class AnswerBody(BaseModel):
+    yes: bool
+    input: dict[str, Any] | None = None
+    reason: LongText = ""
+    remember: Literal["session"] | None = None
+
+
+@router.get("/approvals", Role.VIEWER)
+async def list_approvals(
+    hub: HubOfRequest,
+    state: Literal["waiting", "answered"] = "waiting",
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    before: float | None = None,
+) -> dict[str, Any]:
+    """Those that wait, oldest first; or those that were answered, newest first."""
+    if state == "waiting":
+        return {"items": await hub.approvals.waiting(), "next": None}
+    items = await hub.approvals.history(limit, before)
+    return {"items": items, "next": items[-1]["created"] if len(items) == limit else None}
+
+
+@router.post("/approvals", Role.REPORTER, status_code=201)
+async def ask(body: QuestionBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """A question of another host, which waits for the answer at `GET /approvals/{id}?wait=…`."""
+    asked = await hub.approvals.ask(body.model_dump(), caller.credential)
+    if asked is None:
+        raise ApiError(429, "too many questions wait for an answer")
+    return asked
+
+
+@router.get("/approvals/{id}", Role.VIEWER, Role.REPORTER)
+async def get_approval(
+    id: str,
+    hub: HubOfRequest,
+    caller: CallerOfRequest,
+    wait: Annotated[float, Query(ge=0, le=MAX_WAIT)] = 0,
+) -> dict[str, Any]:
+    """With `wait`, the answer comes when it is there, or after that many seconds. A reporter sees its own questions."""
+    await _check_asker(hub, caller, id)
+    found = await hub.approvals.wait(id[:64], wait)
+    if found is None:
+        raise ApiError(404, "there is no such question")
+    return found
+
+
+@router.post("/approvals/{id}/answer", Role.APPROVER)
+async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """The first answer counts. A changed input is decided again by the hooks of the host that asked."""
+    found = await hub.approvals.find(id[:64])
+    if found is None:
+        raise ApiError(404, "there is no such question")
+    edited = body.input if body.yes and body.input is not None and body.input != found["input"] else None
+    if edited is not None and not found["can_edit"]:
+        raise ApiError(422, "this host cannot run a changed input")
+    more = {"edited": edited, "why": body.reason or None, "remember": body.remember if body.yes else None}
+    if not await hub.approvals.answer(found["id"], body.yes, caller.name, **more):
+        raise ApiError(409, "this was answered already, or its time is over", await hub.approvals.find(found["id"]))
+    answered = await hub.approvals.find(found["id"])
+    assert answered is not None
+    return answered
+
+
+@router.delete("/approvals/{id}", Role.REPORTER)
+async def withdraw(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """By the host that asked: it does not wait any more."""
+    if not await hub.approvals.withdraw(id[:64], caller.credential):
+        raise ApiError(404, "there is no such question")
+    return {"ok": True}
+
+
+async def _check_asker(hub: HubOfRequest, caller: Caller, id: str) -> None:
+    """A reporter reads nothing but its own questions."""
+    if caller.may(Role.VIEWER):
+        return
+    if not await hub.approvals.is_asked_by(id[:64], caller.credential):
+        raise ApiError(404, "there is no such question")

@@ -1,0 +1,169 @@
+"""Takes questions, shows them, and takes the first answer to each.
+
+There are two kinds: a question of another host (`question_…`), which waits for the answer at the API, and an approval of a
+session in the hub's own database (`approval_…`), which the session's process finds there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from hookline.hub.bus.event_bus import APPROVALS
+from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable
+from hookline.runtime.gate import fingerprint
+from hookline.runtime.storage.store import Store
+from hookline.runtime.storage.tables import ApprovalRow
+
+MAX_WAITING: Final = 1_000
+MAX_SECONDS: Final = 3600.0  # for a person
+_LOOK_SECONDS: Final = 0.3  # between two looks at the database, which other processes and hubs write too
+
+Publish = Callable[..., Awaitable[None]]
+_log = logging.getLogger("hookline.hub")
+
+
+class ApprovalDesk:
+    def __init__(self, questions: QuestionTable, store: Store, publish: Publish) -> None:
+        self._questions = questions
+        self._store = store
+        self._publish = publish
+        self._changed = asyncio.Event()
+        self._shown: dict[str, dict[str, Any]] = {}  # those that wait, as they were published
+
+    async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
+        """Stores the question, and shows it. None if too many wait."""
+        if len(self._shown) >= MAX_WAITING:
+            return None
+        now = time.time()
+        seconds = min(max(float(about.pop("seconds")), 0.0), MAX_SECONDS)
+        row = QuestionRow(
+            id=f"question_{uuid.uuid4().hex[:16]}",
+            origin="",
+            key=key,
+            input_hash=fingerprint(about["tool"], about["input"]),
+            created=now,
+            expires=now + seconds,
+            **about,
+        )
+        await self._questions.add(row)
+        earlier = await self._questions.find_remembered(row)
+        if earlier is not None:
+            await self._questions.close(row.id, "approved", time.time(), by=earlier.by, why="for this session")
+        else:
+            await self.look()
+        found = await self.find(row.id)
+        assert found is not None
+        return found
+
+    async def find(self, id: str) -> dict[str, Any] | None:
+        if id.startswith("question_"):
+            question = await self._questions.find(id)
+            return None if question is None else _question_json(question)
+        approval = await self._store.approval(id)
+        return None if approval is None else _approval_json(approval)
+
+    async def wait(self, id: str, seconds: float) -> dict[str, Any] | None:
+        """Returns when it does not wait any more, or when the time is over."""
+        until = asyncio.get_running_loop().time() + seconds
+        while True:
+            changed = self._changed
+            found = await self.find(id)
+            left = until - asyncio.get_running_loop().time()
+            if found is None or found["state"] != WAITING or left <= 0:
+                return found
+            try:
+                async with asyncio.timeout(min(left, 1.0)):  # another hub on this database may take the answer
+                    await changed.wait()
+            except TimeoutError:
+                continue
+
+    async def answer(self, id: str, yes: bool, by: str, **more: Any) -> bool:
+        """False if somebody was faster, or the time is over. `more`: edited, why, remember."""
+        now = time.time()
+        if id.startswith("question_"):
+            done = await self._questions.close(id, "approved" if yes else "denied", now, by=by, **more)
+        else:
+            done = await self._store.answer_approval(id, yes, by, now, **more)
+        await self.look()
+        return done
+
+    async def is_asked_by(self, id: str, key: str) -> bool:
+        question = await self._questions.find(id)
+        return question is not None and question.key == key
+
+    async def withdraw(self, id: str, key: str) -> bool:
+        """By the host that asked."""
+        if not await self.is_asked_by(id, key):
+            return False
+        await self._questions.close(id, "withdrawn", time.time())
+        await self.look()
+        return True
+
+    async def waiting(self) -> list[dict[str, Any]]:
+        now = time.time()
+        questions = [_question_json(row) for row in await self._questions.waiting() if row.expires > now]
+        approvals = [_approval_json(row) for row in await self._store.waiting_approvals() if row.expires > now]
+        return sorted((*questions, *approvals), key=lambda each: each["created"])
+
+    async def history(self, limit: int, before: float | None) -> list[dict[str, Any]]:
+        """Newest first."""
+        questions = [_question_json(row) for row in await self._questions.recent(limit, before)]
+        approvals = [_approval_json(row) for row in await self._store.answered_approvals(limit, before)]
+        return sorted((*questions, *approvals), key=lambda each: -each["created"])[:limit]
+
+    async def run(self) -> None:
+        """Until it is cancelled: shows what other processes ask and answer in this database."""
+        while True:
+            try:
+                await self._questions.expire(time.time())
+                await self.look()
+            except Exception:
+                _log.warning("waiting questions could not be read", exc_info=True)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Publishes what is new and what does not wait any more."""
+        now = {each["id"]: each for each in await self.waiting()}
+        before, self._shown = self._shown, now
+        for id, each in now.items():
+            if id not in before:
+                await self._publish("approval_request", each, rooms=_rooms(each), session_id=each["session"])
+        for id, each in before.items():
+            if id not in now:
+                found = await self.find(id) or {**each, "state": "withdrawn"}
+                told = {name: found[name] for name in ("id", "state", "by", "edited", "why")}
+                await self._publish("approval_answered", told, rooms=_rooms(each), session_id=each["session"])
+        if now.keys() != before.keys():
+            self._changed.set()
+            self._changed = asyncio.Event()
+
+
+def _rooms(question: dict[str, Any]) -> tuple[str, ...]:
+    return (APPROVALS, f"session:{question['session']}") if question["session"] else (APPROVALS,)
+
+
+_SHARED: Final = ("id", "session", "call", "tool", "input", "reason", "hook", "created", "expires")
+_ANSWER: Final = ("by", "answered_at", "edited", "why", "remember")
+
+
+def _question_json(row: QuestionRow) -> dict[str, Any]:
+    names = (*_SHARED, *_ANSWER, "host", "machine", "user", "agent", "can_edit", "state")
+    return {name: getattr(row, name) for name in names}
+
+
+def _approval_json(row: ApprovalRow) -> dict[str, Any]:
+    state = {None: WAITING if row.expires > time.time() else "expired", True: "approved", False: "denied"}
+    return {
+        **{name: getattr(row, name) for name in (*_SHARED, *_ANSWER)},
+        "host": "hookline",
+        "machine": "",
+        "user": "",
+        "agent": "",
+        "can_edit": True,
+        "state": state[row.answered],
+    }

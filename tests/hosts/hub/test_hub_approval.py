@@ -1,0 +1,82 @@
+"""A decision that asks becomes what a person answered at the hub."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.hub.hub_approval import SettledAsk, settle_ask
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_questions import HubQuestion
+from hookline.hub.context.running_hub import Hub
+from hookline.project import load_text
+from hub.hub_process import serve_hub
+from hub.hub_sandbox import eventually
+
+QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
+MINUTE = timedelta(minutes=1)
+
+
+def joined(directory: Path) -> JoinedHub:
+    found = read_hub_file(directory)
+    assert found is not None
+    return found
+
+
+async def waiting(hub: Hub) -> dict[str, Any]:
+    await eventually(lambda: hub.approvals.waiting())
+    (found,) = await hub.approvals.waiting()
+    return found
+
+
+GUARD = load_text(
+    "hooks: [{id: no-rm, on: tool.before, when: {runs: {program: rm}}, then: {deny: Never.}}]", "hookline.yaml"
+)
+
+
+@pytest.mark.parametrize(
+    ("edited", "can_edit", "verdict"),
+    [
+        (None, True, Verdict.ALLOW),
+        ({"command": "git push --dry-run"}, True, Verdict.ALLOW),
+        ({"command": "rm -rf /"}, True, Verdict.DENY),
+        ({"command": "git push --dry-run"}, False, Verdict.DENY),
+    ],
+)
+def test_a_changed_input_is_decided_again(
+    tmp_path: Path, edited: dict[str, Any] | None, can_edit: bool, verdict: Verdict
+) -> None:
+    event = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "git push"}}})
+
+    async def work() -> SettledAsk | None:
+        async with serve_hub(tmp_path) as (hub, _):
+            asked = Decision(event, Verdict.ASK, "Really?", "ask-push")
+            settling = asyncio.ensure_future(settle_ask(joined(tmp_path), asked, MINUTE, can_edit, GUARD.decide))
+            await hub.approvals.answer((await waiting(hub))["id"], True, "maria", edited=edited)
+            return await settling
+
+    settled = asyncio.run(work())
+    assert settled is not None
+    assert settled.decision.verdict is verdict
+    if verdict is Verdict.ALLOW:
+        assert settled.decision.event.facts["tool"]["input"] == (edited or {"command": "git push"})
+
+
+def test_asking_at_the_hub_is_a_setting(tmp_path: Path) -> None:
+    from hookline.hosts.hub.hub_approval import should_ask_hub
+
+    attended = Event("tool.before", {"session": {"mode": "default"}})
+    unattended = Event("tool.before", {"session": {"mode": "bypassPermissions"}})
+    hub = {each: JoinedHub("http://127.0.0.1:1", "k", ask=each) for each in AskAt}
+    assert not should_ask_hub(hub[AskAt.AUTO], attended, can_ask=True)
+    assert should_ask_hub(hub[AskAt.AUTO], attended, can_ask=False)
+    assert should_ask_hub(hub[AskAt.AUTO], unattended, can_ask=True)
+    assert should_ask_hub(hub[AskAt.HUB], attended, can_ask=True)
+    assert not should_ask_hub(hub[AskAt.HOST], unattended, can_ask=False)

@@ -1,0 +1,61 @@
+"""A host asks, and never waits longer than it can."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
+from hookline.hub.context.running_hub import Hub
+from hub.hub_process import serve_hub
+from hub.hub_sandbox import async_test, eventually
+
+QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
+MINUTE = timedelta(minutes=1)
+
+
+def joined(directory: Path) -> JoinedHub:
+    found = read_hub_file(directory)
+    assert found is not None
+    return found
+
+
+async def waiting(hub: Hub) -> dict[str, Any]:
+    await eventually(lambda: hub.approvals.waiting())
+    (found,) = await hub.approvals.waiting()
+    return found
+
+
+@async_test
+async def test_nobody_answers_in_time(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        begun = time.monotonic()
+        assert await ask_hub(joined(tmp_path), QUESTION, timedelta(seconds=0.5)) is None
+        assert time.monotonic() - begun < 20
+        await eventually(lambda: _has_state(hub, "expired"))
+
+
+async def _has_state(hub: Hub, state: str) -> bool:
+    return any(each["state"] == state for each in await hub.approvals.history(10, None))
+
+
+@async_test
+async def test_a_host_that_gives_up_withdraws_its_question(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        await waiting(hub)
+        asking.cancel()
+        await asyncio.wait([asking])
+        await eventually(lambda: _has_state(hub, "withdrawn"))
+
+
+@async_test
+async def test_without_a_hub_nothing_waits(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    gone = JoinedHub("http://127.0.0.1:9", "key")
+    assert await ask_hub(gone, QUESTION, MINUTE) is None
+    assert time.monotonic() - begun < 20

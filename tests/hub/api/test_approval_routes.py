@@ -1,0 +1,82 @@
+"""Questions and answers over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
+from hookline.hub.access.roles import Role
+from hookline.hub.context.running_hub import Hub
+from hookline.runtime.gate import fingerprint
+from hookline.runtime.storage.tables import ApprovalRow, SessionRow, ThreadRow
+from hub.hub_process import serve_hub
+from hub.hub_sandbox import Client, async_test, eventually, open_hub, token_of
+
+QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
+MINUTE = timedelta(minutes=1)
+
+
+def joined(directory: Path) -> JoinedHub:
+    found = read_hub_file(directory)
+    assert found is not None
+    return found
+
+
+async def waiting(hub: Hub) -> dict[str, Any]:
+    await eventually(lambda: hub.approvals.waiting())
+    (found,) = await hub.approvals.waiting()
+    return found
+
+
+@async_test
+async def test_a_host_waits_for_the_answer_of_a_person(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        shown = await waiting(hub)
+        assert (shown["host"], shown["tool"], shown["input"]) == ("codex", "Bash", {"command": "git push"})
+        headers = {"authorization": f"Bearer {await token_of(hub, Role.APPROVER)}"}
+        async with httpx2.AsyncClient(base_url=joined(tmp_path).api, headers=headers) as client:
+            answered = await client.post(f"/approvals/{shown['id']}/answer", json={"yes": True})
+            assert answered.json()["state"] == "approved"
+            assert await asking == HubAnswer(True, "the approver")
+            late = await client.post(f"/approvals/{shown['id']}/answer", json={"yes": False})
+            assert (late.status_code, late.json()["detail"]["state"]) == (409, "approved")
+
+
+@async_test
+async def test_approvals_of_sessions_in_the_database_wait_here_too(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        now = time.time()
+        session = SessionRow("session_1", "app", "helper", "/work", "me", now, now)
+        await hub.store.add_thread(ThreadRow("session_1", "session_1", "helper", None, 0, now, "f"), session)
+        input = {"command": "ls"}
+        row = ApprovalRow(
+            "approval_1",
+            "session_1",
+            "session_1",
+            "c",
+            "bash",
+            input,
+            fingerprint("bash", input),
+            "Really?",
+            "h",
+            now,
+            now + 60,
+        )
+        await hub.store.add_approval(row)
+        assert [each["id"] for each in await hub.approvals.waiting()] == ["approval_1"]
+        client = Client(hub, await token_of(hub, Role.APPROVER))
+        answered = await client.post("/approvals/approval_1/answer", {"yes": True, "input": {"command": "ls -a"}})
+        assert answered.json()["edited"] == {"command": "ls -a"}
+        stored = await hub.store.approval("approval_1")
+        assert stored is not None
+        assert (stored.answered, stored.by, stored.edited) == (True, "the approver", {"command": "ls -a"})
+        listed = await client.get("/approvals", params={"state": "answered"})
+        assert [each["id"] for each in listed.json()["items"]] == ["approval_1"]

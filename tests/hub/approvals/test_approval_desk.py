@@ -1,0 +1,92 @@
+"""Questions of hosts: one answer counts, and they survive a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
+from hookline.hub.access.roles import Role
+from hookline.hub.context.running_hub import Hub
+from hub.hub_process import open_socket, serve_hub
+from hub.hub_sandbox import async_test, eventually, token_of
+
+QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
+MINUTE = timedelta(minutes=1)
+
+
+def joined(directory: Path) -> JoinedHub:
+    found = read_hub_file(directory)
+    assert found is not None
+    return found
+
+
+async def waiting(hub: Hub) -> dict[str, Any]:
+    await eventually(lambda: hub.approvals.waiting())
+    (found,) = await hub.approvals.waiting()
+    return found
+
+
+@async_test
+async def test_a_no_comes_with_its_reason(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        assert await hub.approvals.answer((await waiting(hub))["id"], False, "maria", why="not today")
+        assert await asking == HubAnswer(False, "maria", why="not today")
+
+
+@async_test
+async def test_only_one_of_two_answers_counts(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        id = (await waiting(hub))["id"]
+        done = await asyncio.gather(*(hub.approvals.answer(id, yes, str(yes)) for yes in (True, False, True, False)))
+        assert done.count(True) == 1
+        answer = await asking
+        assert answer is not None
+        assert answer.approved is (done.index(True) in (0, 2))
+
+
+@async_test
+async def test_a_question_survives_a_restart_of_the_hub(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        port = hub.config.port
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        id = (await waiting(hub))["id"]
+    assert not asking.done()
+    async with serve_hub(tmp_path, port=port) as (hub, _):
+        assert (await waiting(hub))["id"] == id
+        assert await hub.approvals.answer(id, True, "maria")
+        assert await asking == HubAnswer(True, "maria")
+
+
+@async_test
+async def test_a_yes_for_the_session_counts_for_the_same_call_only(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        place = joined(tmp_path)
+        asking = asyncio.ensure_future(ask_hub(place, QUESTION, MINUTE))
+        await hub.approvals.answer((await waiting(hub))["id"], True, "maria", remember="session")
+        assert await asking is not None
+        assert await ask_hub(place, QUESTION, MINUTE) == HubAnswer(True, "maria", why="for this session")
+        other = HubQuestion("codex", "s1", "Bash", {"command": "git push -f"}, "Really?", "ask-push")
+        assert await ask_hub(place, other, timedelta(seconds=0.3)) is None
+
+
+@async_test
+async def test_the_bus_tells_of_questions_and_answers(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _), open_socket(hub, await token_of(hub, Role.VIEWER)) as socket:
+        assert (await socket.call("join", {"room": "approvals"}))["ok"]
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        name, event = await socket.event()
+        assert (name, event["type"], event["payload"]["tool"]) == ("event", "approval_request", "Bash")
+        await hub.approvals.answer(event["payload"]["id"], False, "maria")
+        _, event = await socket.event()
+        assert (event["type"], event["payload"]["state"], event["payload"]["by"]) == (
+            "approval_answered",
+            "denied",
+            "maria",
+        )
+        await asking

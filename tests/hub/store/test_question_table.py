@@ -1,0 +1,60 @@
+"""The first answer to a question counts, and only in time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.hub.store.question_table import QuestionRow, QuestionTable
+from hub.hub_sandbox import async_test, open_hub
+
+
+def row(id: str, created: float = 100.0, expires: float = 200.0, **more: object) -> QuestionRow:
+    fixed = ("origin", "key", "host", "box", "me", "s", "agent", "call", "Bash")
+    return QuestionRow(id, *fixed, {"command": "ls"}, "hash", "Really?", "hook", True, created, expires, **more)  # type: ignore[arg-type]
+
+
+@async_test
+async def test_a_question_is_read_as_it_was_stored(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(row("q1"))
+        assert await table.find("q1") == row("q1")
+        assert await table.find("q2") is None
+
+
+@async_test
+async def test_the_first_answer_counts_and_only_in_time(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        for id in ("q1", "q2"):
+            await table.add(row(id))
+        assert await table.close("q1", "approved", 150.0, by="maria", edited={"command": "pwd"})
+        assert not await table.close("q1", "denied", 150.0, by="otto")
+        assert not await table.close("q2", "approved", 200.0, by="late")
+        found = await table.find("q1")
+        assert found is not None
+        assert (found.state, found.by, found.edited) == ("approved", "maria", {"command": "pwd"})
+
+
+@async_test
+async def test_waiting_ones_come_oldest_first_and_expire(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(row("new", created=120.0, expires=300.0))
+        await table.add(row("old", created=100.0, expires=130.0))
+        assert [each.id for each in await table.waiting()] == ["old", "new"]
+        assert await table.expire(140.0) == ["old"]
+        assert [each.id for each in await table.waiting()] == ["new"]
+        assert [(each.id, each.state) for each in await table.recent(10)] == [("old", "expired")]
+
+
+@async_test
+async def test_a_yes_is_remembered_for_the_same_hook_and_call_of_the_session(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(row("q1"))
+        assert await table.find_remembered(row("q2")) is None
+        await table.close("q1", "approved", 150.0, by="maria", remember="session")
+        found = await table.find_remembered(row("q2"))
+        assert found is not None
+        assert found.by == "maria"
