@@ -17,8 +17,9 @@ def _decisions(event: str) -> list[tuple[str, str]]:
     return [(each["verdict"], each.get("hook") or "") for each in record() if each.get("event") == event]
 
 
-def _agent_paths() -> list[Any]:
-    return [pytest.param(DRIVER.PATHS[name], id=name) for name in DRIVER.AGENT_PATHS]
+def _agent_paths(names: str = "AGENT_PATHS") -> list[Any]:
+    wanted = getattr(DRIVER, names, DRIVER.AGENT_PATHS)
+    return [pytest.param(DRIVER.PATHS[name], id=name) for name in wanted]
 
 
 @pytest.mark.parametrize("run", _agent_paths())
@@ -120,7 +121,7 @@ def test_a_denied_prompt_never_reaches_the_model(run: Any) -> None:
 
 
 @pytest.mark.skipif("continue" in ANSWERS, reason=f"{FRAMEWORK} cannot be told to go on at a stop")
-@pytest.mark.parametrize("run", _agent_paths())
+@pytest.mark.parametrize("run", _agent_paths("STOP_PATHS"))
 def test_a_denied_stop_makes_the_agent_go_on(run: Any) -> None:
     trial = Trial([], answers=["unfinished", "done"])
     run(trial)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -121,7 +120,6 @@ class AgentRun:
         self._call_notes: dict[str, list[str]] = {}
         self._system_notes: list[str] = []
         self._placed_notes: list[tuple[int, str]] = []  # index in the messages, text
-        self._calls: OrderedDict[str, _OpenCall] = OrderedDict()
 
     @property
     def halted(self) -> str | None:
@@ -140,13 +138,16 @@ class AgentRun:
         finally:
             current_run.reset(token)
 
-    async def start(self, prompt: str) -> StartAnswer:
-        """Fires what happens before the model reads the prompt."""
-        self.prompt = self.prompt_given = prompt
+    async def start(self, prompt: str | None) -> StartAnswer:
+        """Fires what happens before the model reads the prompt. None: a paused run goes on, without a prompt."""
+        given = prompt or ""
+        self.prompt = self.prompt_given = given
         try:
-            return await (self._start_subagent(prompt) if self.parent is not None else self._start(prompt))
+            if prompt is None:
+                return StartAnswer(given, await self._open_session())
+            return await (self._start_subagent(given) if self.parent is not None else self._start(given))
         except Exception as error:
-            return StartAnswer(prompt, self._failure("the prompt was not sent", error))
+            return StartAnswer(given, self._failure("the prompt was not sent", error))
 
     async def _start(self, prompt: str) -> StartAnswer:
         refused = await self._open_session()
@@ -334,14 +335,12 @@ class AgentRun:
         refused = await self._open_session()
         if refused is not None:
             return CallAnswer(refusal=refused)
-        opened = self._calls.pop(call.key, None)
+        opened = self.conversation.open_calls.pop(call.key, None)
         if opened is None:
             opened = _OpenCall(await self._fire("tool.before", tool=self._tool_facts(call), call=call))
         answer, opened = await self._answer_call(call, opened, approved)
         if is_preview or answer.question is not None:
-            self._calls[call.key] = opened
-            while len(self._calls) > _MAX_OPEN_CALLS:
-                self._calls.popitem(last=False)
+            self._remember(call, opened)
         if answer.input is not None:
             return replace(answer, opened=opened)
         if answer.refusal is not None and not is_preview:
@@ -352,7 +351,14 @@ class AgentRun:
     def keep_decision(self, call: FrameworkCall, answer: CallAnswer) -> None:
         """The framework interrupted the tool, and will start the same call from its beginning."""
         if answer.opened is not None:
-            self._calls[call.key] = answer.opened
+            self._remember(call, answer.opened)
+
+    def _remember(self, call: FrameworkCall, opened: _OpenCall) -> None:
+        """With the conversation: a paused call may go on in another run."""
+        calls = self.conversation.open_calls
+        calls[call.key] = opened
+        while len(calls) > _MAX_OPEN_CALLS:
+            calls.popitem(last=False)
 
     async def _answer_call(
         self, call: FrameworkCall, opened: _OpenCall, approved: bool | None

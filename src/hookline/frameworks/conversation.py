@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ class Conversation:
         self.is_started = False
         self.had_first_turn = False
         self.agents: set[str] = set()  # whose start was fired
+        self.open_calls: OrderedDict[str, Any] = OrderedDict()  # what was decided about calls that wait
         self.messages: list[dict[str, Any]] = []  # as the framework last showed them
         self._abort = Abort()
         self._call_tool = call_tool

@@ -1,0 +1,295 @@
+"""pydantic-ai: `Agent(…, capabilities=[HooklineCapability()])`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, Unpack
+
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hooks.event import deep_equal
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+
+with extra_required("hookline.frameworks.pydantic_ai needs pydantic-ai", "pydantic-ai"):
+    from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolReturn
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.capabilities.abstract import CapabilityOrdering
+    from pydantic_ai.exceptions import (
+        AgentRunError,
+        ApprovalRequired,
+        CallDeferred,
+        SkipToolExecution,
+        ToolFailed,
+    )
+    from pydantic_ai.messages import (
+        InstructionPart,
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        SystemPromptPart,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+
+SUPPORT: Final = FrameworkSupport(
+    name="pydantic_ai",
+    title="pydantic-ai",
+    package="pydantic-ai-slim",
+    extra="pydantic-ai",
+    version="2.66.0",
+    installs_as="Agent(…, capabilities=[HooklineCapability()])",
+    events=ALL_EVENTS,
+    answers={
+        "ask": "yes, as `DeferredToolRequests`",
+        "halt": "yes: the run ends with `RunStopped`",
+        "continue": "yes, except in `run_stream`",
+    },
+    pauses=True,
+)
+
+
+class RunStopped(AgentRunError):
+    """A hook denied the prompt, or halted the agent. The message is its reason."""
+
+
+class HooklineCapability(AbstractCapability[Any]):
+    """Hooks around one agent. Sub-agents need it too; it may be the same object.
+
+    allow_hosted: let the agent have tools that the model's provider runs, which no hook can decide about.
+    """
+
+    def __init__(self, *, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> None:
+        self.hooks = FrameworkHooks(SUPPORT, options)
+        self._allow_hosted = allow_hosted
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self.hooks.close()
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Nothing changes a call after hooks have decided it."""
+        return CapabilityOrdering(position="innermost")
+
+    async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
+        agent = getattr(ctx.agent, "name", None) or ""
+        run = self.hooks.new_run(thread=ctx.conversation_id, agent=agent, key=ctx.run_id)
+        try:
+            answer = await run.start(None if ctx.prompt is None else _prompt_text(ctx.prompt))
+            if answer.refusal is not None:
+                raise RunStopped(answer.refusal)
+            run.changed_prompt = answer.prompt if answer.is_changed else None
+            return await handler()
+        finally:
+            await run.finish()
+
+    async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+        run, given = self._run_of(ctx), request_context.model_request_parameters
+        if given.native_tools and not self._allow_hosted:
+            run.halt(f"Hooks cannot decide about {type(given.native_tools[0]).__name__}. Use allow_hosted=True.")
+        pieces = _pieces(request_context.messages)
+        if run.changed_prompt is not None:
+            pieces = _with_prompt(pieces, run.prompt_given, run.changed_prompt)
+        system = "\n\n".join(part.content for part in given.instruction_parts or ())
+        answer = await run.before_model(pieces, FORMAT, system or None)
+        if answer.halted is not None:
+            raise RunStopped(answer.halted)
+        if answer.system is not None:
+            parts = [InstructionPart(answer.system)]
+            given = dataclasses.replace(given, instruction_parts=parts)
+        left = pieces if answer.messages is None else answer.messages
+        return dataclasses.replace(request_context, messages=_messages(left), model_request_parameters=given)
+
+    async def after_model_request(self, ctx: Any, *, request_context: Any, response: ModelResponse) -> ModelResponse:
+        run = self._run_of(ctx)
+        calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        left = await run.after_model(text, [_plain_call(part) for part in calls])
+        if left != text:
+            others = [part for part in response.parts if not isinstance(part, TextPart)]
+            response = dataclasses.replace(response, parts=[TextPart(left), *others])
+        if not calls:
+            reason = await run.stop(left)
+            if reason is not None:
+                ctx.enqueue(reason)
+        return response
+
+    async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> ModelResponse:
+        run = self._run_of(ctx)
+        await run.model_failed(error)
+        if run.halted is not None:
+            raise RunStopped(run.halted) from error
+        raise error
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        run = self._run_of(ctx)
+        made = FrameworkCall(call.tool_name, to_plain_value(dict(args)), call.tool_call_id)
+        answer = await run.before_tool(made, approved=True if ctx.tool_call_approved else None)
+        if answer.question is not None:
+            asked = answer.question
+            if not _can_defer(ctx):
+                answer = await run.before_tool(made, approved=False)
+            else:
+                raise ApprovalRequired(metadata={"reason": asked.reason, "hook": asked.hook, "input": asked.input})
+        if answer.input is None:
+            raise ToolFailed(answer.refusal or "Not approved.")
+        try:
+            with run.tool_context():
+                result = await handler(_changed_args(args, made.input, answer.input))
+        except (ApprovalRequired, CallDeferred, SkipToolExecution):
+            run.keep_decision(made, answer)
+            raise
+        except Exception as error:
+            after = await run.after_tool(made, None, input=answer.input, error=_error_text(error))
+            if after.is_changed or after.notes:
+                raise ToolFailed(after.text) from None
+            raise
+        judged = result.return_value if isinstance(result, ToolReturn) and result.content is None else result
+        after = await run.after_tool(made, to_plain_value(judged), input=answer.input)
+        if after.is_changed and not after.ok:
+            raise ToolFailed(after.text)
+        if after.is_changed or (after.notes and isinstance(result, str)):
+            return after.text
+        if not after.notes:
+            return result
+        return ToolReturn(return_value=judged, content=after.notes)
+
+    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+        """An output function is code that the model calls with arguments of its own."""
+        if not output_context.has_function or ctx.partial_output:
+            return await handler(output)
+        run = self._run_of(ctx)
+        part = output_context.tool_call
+        name = output_context.function_name or (part.tool_name if part is not None else "output")
+        input = to_plain_value(output)
+        made = FrameworkCall(name, input if isinstance(input, dict) else {"output": input})
+        answer = await run.before_tool(made, approved=False)
+        if answer.input is None or answer.is_changed:
+            raise RunStopped(answer.refusal or f"A hook changed the arguments of {name}, which cannot be changed.")
+        with run.tool_context():
+            result = await handler(output)
+        after = await run.after_tool(made, to_plain_value(result), input=answer.input)
+        return after.value if after.is_changed else result
+
+    async def handle_deferred_tool_calls(self, ctx: Any, *, requests: Any) -> Any:
+        """Tools that the program runs itself: a denied call is answered here."""
+        run, results = self._run_of(ctx), DeferredToolResults()
+        for call in requests.calls:
+            made = FrameworkCall(call.tool_name, to_plain_value(call.args_as_dict()), call.tool_call_id)
+            answer = await run.before_tool(made, approved=False)
+            if answer.input is None or answer.is_changed:
+                results.calls[call.tool_call_id] = (
+                    answer.refusal or "A hook changed the input, which is not possible here."
+                )
+        return results if results.calls else None
+
+    def _run_of(self, ctx: Any) -> AgentRun:
+        return self.hooks.run_of(ctx.run_id, thread=ctx.conversation_id, agent=getattr(ctx.agent, "name", None) or "")
+
+
+def _can_defer(ctx: Any) -> bool:
+    """Without this output type, a deferred call is an error."""
+    wanted = getattr(ctx.agent, "output_type", None)
+    given = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+    return DeferredToolRequests in given or any("DeferredToolRequests" in str(each) for each in given)
+
+
+def _changed_args(args: Any, given: dict[str, Any], left: dict[str, Any]) -> Any:
+    """Only what hooks changed is replaced; other arguments stay the same objects."""
+    if deep_equal(given, left):
+        return args
+    changed = {name: value for name, value in left.items() if name not in given or not deep_equal(given[name], value)}
+    for name in changed:
+        if name in args and not deep_equal(to_plain_value(args[name]), args[name]):
+            raise ToolFailed(f"A hook changed {name}, which is not plain data.")
+    return {**{name: value for name, value in args.items() if name in left}, **changed}
+
+
+def _error_text(error: Exception) -> str:
+    for name in ("tool_failed", "tool_retry"):  # what ToolFailed and ModelRetry become
+        part = getattr(error, name, None)
+        if part is not None:
+            return value_text(to_plain_value(part.content))
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclasses.dataclass
+class _Piece:
+    """One part of a message. A request has the prompt and the results of several calls in one message."""
+
+    message: ModelMessage
+    part: Any
+
+
+def _pieces(messages: list[ModelMessage]) -> list[_Piece]:
+    return [_Piece(message, part) for message in messages for part in message.parts]
+
+
+def _messages(pieces: list[_Piece]) -> list[ModelMessage]:
+    grouped: list[tuple[Any, list[Any]]] = []
+    for piece in pieces:
+        if not grouped or grouped[-1][0] is not piece.message:
+            grouped.append((piece.message, []))
+        grouped[-1][1].append(piece.part)
+    return [dataclasses.replace(message, parts=parts) for message, parts in grouped]
+
+
+def _prompt_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part for part in content if isinstance(part, str))
+
+
+def _with_prompt(pieces: list[_Piece], old: str, new: str) -> list[_Piece]:
+    for at in range(len(pieces) - 1, -1, -1):
+        part = pieces[at].part
+        if isinstance(part, UserPromptPart) and _prompt_text(part.content) == old:
+            return [*pieces[:at], _with_text(pieces[at], new), *pieces[at + 1 :]]
+    return pieces
+
+
+def _plain_call(part: ToolCallPart) -> dict[str, Any]:
+    return {
+        "id": part.tool_call_id,
+        "type": "function",
+        "function": {"name": part.tool_name, "arguments": part.args_as_json_str()},
+    }
+
+
+def _read(piece: _Piece) -> PlainMessage:
+    part = piece.part
+    if isinstance(part, ToolCallPart):
+        return {"role": "assistant", "content": "", "tool_calls": [_plain_call(part)]}
+    if isinstance(part, ToolReturnPart):
+        text = value_text(to_plain_value(part.content))
+        return {"role": "tool", "content": text, "tool_call_id": part.tool_call_id, "name": part.tool_name}
+    if isinstance(part, SystemPromptPart):
+        return {"role": "system", "content": part.content}
+    if isinstance(part, UserPromptPart):
+        return {"role": "user", "content": _prompt_text(part.content)}
+    if isinstance(part, TextPart):
+        return {"role": "assistant", "content": part.content}
+    role = "user" if isinstance(piece.message, ModelRequest) else "assistant"
+    return {"role": role, "content": value_text(to_plain_value(getattr(part, "content", ""))), "name": part.part_kind}
+
+
+def _with_text(piece: _Piece, text: str) -> _Piece:
+    part = piece.part
+    content: Any = text
+    if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
+        content = [text, *(each for each in part.content if not isinstance(each, str))]
+    return _Piece(piece.message, dataclasses.replace(part, content=content))
+
+
+def _create(role: str, text: str) -> _Piece:
+    if role == "assistant":
+        return _Piece(ModelResponse(parts=[]), TextPart(text))
+    return _Piece(ModelRequest(parts=[]), SystemPromptPart(text) if role == "system" else UserPromptPart(text))
+
+
+FORMAT: Final[MessageFormat[_Piece]] = MessageFormat(_read, _with_text, _create)
