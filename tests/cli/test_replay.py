@@ -131,3 +131,14 @@ def test_masked_facts_are_said_to_be_uncertain(hookline, recorder):
     assert (
         "1 of those that differ have facts that were cut or masked" in hookline("replay", "--with", "new.yaml").stdout
     )
+
+
+def test_a_difference_fits_into_80_columns(hookline, recorder):
+    name = "no-" + "very-" * 8 + "long-name"
+    write_hooks(HOOKS.replace("no-rm", name))
+    record(recorder, write_hooks(HOOKS.replace("no-rm", name)), tool_event("rm x"))
+    Path("new.yaml").write_text("hooks: []")
+    shown = hookline("replay", "--with", "new.yaml").stdout
+    assert f"deny ({name}) → silent\n" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "1 decision: 1 loosened" in shown

@@ -11,7 +11,7 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.options import Verb, json_option
-from hookline.cli.output import Colour, err_line, out, out_json_line, out_labelled, page_output
+from hookline.cli.output import Colour, err_line, out, out_json_line, out_labelled, page_output, terminal_width
 from hookline.cli.record_options import (
     input_text,
     local_time,
@@ -108,7 +108,8 @@ def _show(report: _Report) -> None:
     for replayed in report.sorted_differences():
         _show_difference(replayed)
     counts = ", ".join(f"{report.counts[each]} {each}" for each in ReplayDifference)
-    out(f"{report.counts.total()} decisions: {counts}")
+    total = report.counts.total()
+    out(f"{total} {'decision' if total == 1 else 'decisions'}: {counts}")
     if report.skipped:
         out(f"  {report.skipped} could not be replayed: their facts were not recorded")
     if report.uncertain:
@@ -122,7 +123,12 @@ def _show_difference(replayed: Replayed) -> None:
     before = _verdict(record["verdict"], bool(record.get("halt")), record.get("hook"))
     after = _verdict(decision.verdict.word, decision.halt, decision.by)
     about = f"{local_time(record['at'], date=True)}  {short_id(record['id'])}  {record.get('tool') or record['event']}"
-    out_labelled(f"{replayed.difference:<10}", _COLOURS[replayed.difference], f"{before} → {after}  {about}")
+    label, change = f"{replayed.difference:<10}", f"{before} → {after}"
+    if len(f"{label}{change}  {about}") > terminal_width():  # names of hooks may be long
+        about = f"\n{' ' * len(label)}{about}"
+    else:
+        about = f"  {about}"
+    out_labelled(label, _COLOURS[replayed.difference], change + about)
     facts = record["facts"]
     asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
     if asked:
