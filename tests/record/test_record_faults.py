@@ -78,9 +78,19 @@ def names(records: list[Record]) -> Counter[str]:
     return Counter(record["facts"]["tool"]["input"]["command"].split()[1] for record in records)
 
 
+def describe_loss(writers: Writers, missing: Counter[str]) -> str:
+    """Whether the writers themselves say that they could not write, and where records may be."""
+    gaps = [record for record in read_records(writers.directory) if record["kind"] == "gap"]
+    files = [f"{path.relative_to(writers.state)} {path.stat().st_size}" for path in writers.state.rglob("*.*")]
+    where = {
+        name: [path.name for path in writers.state.rglob("*.jsonl") if name in path.read_text()] for name in missing
+    }
+    return "\n".join([f"acknowledged records are lost: {where}", f"gaps: {gaps}", *sorted(files)])
+
+
 def assert_nothing_is_lost(writers: Writers, most_unacknowledged: int) -> None:
     found, known = names(writers.records()), Counter(writers.acknowledged)
-    assert not known - found, "an acknowledged record is lost"
+    assert not known - found, describe_loss(writers, known - found)
     assert max(found.values()) == 1, "a record is there twice"
     assert (found - known).total() <= most_unacknowledged  # written, and killed before the caller had its answer
     verified = verify_chains(writers.directory)
