@@ -58,10 +58,10 @@ function rowLabel(row: DecisionRow): string {
 
 export function DecisionsPage(): JSX.Element {
   const filterKey = useComputed(() => JSON.stringify(readFilter(query.value))).value;
-  const pulse = useMemo(() => new Pulse(), []);
+  const pulse = useMemo(() => new Pulse(), [filterKey]);
   const feed = useMemo(() => {
     const filter = JSON.parse(filterKey) as DecisionFilter;
-    return new DecisionFeed(filter, (row) => pulse.count(row));
+    return new DecisionFeed(filter, (row, at) => pulse.count(row, at));
   }, [filterKey]);
   const [paused, setPaused] = useState(false);
   const [scrolled, setScrolled] = useState(false);

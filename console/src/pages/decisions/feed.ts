@@ -44,7 +44,7 @@ export class DecisionFeed {
 
   constructor(
     readonly filter: DecisionFilter,
-    private readonly onRow: (row: DecisionRow) => void = () => undefined,
+    private readonly onRow: (row: DecisionRow, at: number) => void = () => undefined,
     private readonly schedule: Schedule = (paint) => requestAnimationFrame(paint),
   ) {}
 
@@ -60,6 +60,7 @@ export class DecisionFeed {
         this.ring.clear();
         this.cursor = page.next;
         this.ring.addOlder(page.items);
+        for (const row of page.items) this.onRow(row, Date.parse(row.at));
         for (const row of live) this.ring.add(row);
       } else {
         for (const row of [...page.items].reverse()) this.receiveRow(row);
@@ -93,7 +94,7 @@ export class DecisionFeed {
     if (dropped) this.dropped.value += dropped;
     if (outcomes.length) this.outcomes.push(...outcomes);
     for (const row of rows) {
-      this.onRow(row);
+      this.onRow(row, Date.now());
       if (matchesFilter(row, this.filter)) this.receiveRow(row);
     }
     this.requestPaint();
@@ -179,13 +180,16 @@ export class Pulse {
   static readonly SECONDS = 60;
   private readonly buckets = new Map<number, { quiet: number; ask: number; stopped: number }>();
 
-  count(row: DecisionRow, at: number = Date.now()): void {
+  count(row: DecisionRow, at: number): void {
     const second = Math.floor(at / 1000);
     let bucket = this.buckets.get(second);
     if (!bucket) {
       bucket = { quiet: 0, ask: 0, stopped: 0 };
       this.buckets.set(second, bucket);
-      for (const old of this.buckets.keys()) if (old < second - Pulse.SECONDS) this.buckets.delete(old);
+      if (this.buckets.size > 2 * Pulse.SECONDS) {
+        const newest = Math.max(...this.buckets.keys());
+        for (const old of this.buckets.keys()) if (old <= newest - Pulse.SECONDS) this.buckets.delete(old);
+      }
     }
     const word = verdictWord(row);
     if (word === "deny" || word === "halt") bucket.stopped += 1;

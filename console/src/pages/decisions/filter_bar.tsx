@@ -67,12 +67,25 @@ export function FilterBar({ filter, offered }: FilterBarProps): JSX.Element {
 function SearchField({ value }: { value: string }): JSX.Element {
   const [text, setText] = useState(value);
   const timer = useRef<number>(0);
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    const focusSearch = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || target.closest("input, textarea, select")) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    document.addEventListener("keydown", focusSearch);
+    return () => document.removeEventListener("keydown", focusSearch);
+  }, []);
   return (
     <div class="search-field">
       <Icon name="search" />
       <input
+        ref={field}
         type="search"
+        aria-keyshortcuts="/"
         aria-label="Search decisions"
         placeholder="Search commands, paths, hooks, reasons…"
         value={text}
