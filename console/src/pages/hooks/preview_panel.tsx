@@ -50,7 +50,7 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
     <>
       <dl class="preview-counts">
         <Count name="events" value={preview.events} />
-        <Count name="heard" value={preview.heard} />
+        <Count name="matched" value={preview.heard} />
         <Count name="tightened" value={preview.counts["tightened"] ?? 0} level="deny" />
         <Count name="loosened" value={preview.counts["loosened"] ?? 0} level="ask" />
         <Count name="changed" value={preview.counts["changed"] ?? 0} />

@@ -104,7 +104,7 @@ function CallView({ call }: { call: ChatCall }): JSX.Element {
         <DiffView before={said} after={mainText(call.left) ?? toText(call.left)} label="Input as written, and as the hooks left it" />
       )}
       {decision?.reason && <p class="muted">{decision.reason}</p>}
-      {result?.text && (
+      {result?.text && !(decision?.reason && result.text.includes(decision.reason)) && (
         <details open={result.text.length < LONG}>
           <summary>{result.ok ? "Result" : "Error"}</summary>
           <pre class="code">{result.text}</pre>

@@ -59,10 +59,12 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   return (
     <div class="session-chat">
       <When loaded={messages}>{() => <ChatView chat={chat} />}</When>
-      {questions.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} />
-      ))}
-      <Diagnostics diagnostics={[...diagnostics.values()]} />
+      <div class="session-extras">
+        {questions.map((approval) => (
+          <ApprovalCard key={approval.id} approval={approval} />
+        ))}
+        <Diagnostics diagnostics={[...diagnostics.values()]} />
+      </div>
       {session.here !== false && may("editor") && !session.ended && (
         <Composer
           isRunning={chat.isRunning}
