@@ -1,12 +1,70 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
+
+
+@pytest.fixture
+def hub(hookline: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Calls `hookline hub …` with a state directory of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return lambda *arguments: hookline("hub", *arguments)
+
+
+def test_users_are_added_listed_and_removed(hub: Any) -> None:
+    assert "/#enter=" in hub("open").stdout
+    added = hub("users", "add", "ann", "--role", "approver")
+    assert added.stdout.startswith("http://127.0.0.1:8765/#enter=")
+    listed = json.loads(hub("users", "list", "--json").stdout)
+    assert [each["role"] for each in listed] == ["owner", "approver"]
+    assert "ann" in hub("users", "list").stdout
+    assert hub("open", "--user", "ann").exit_code == 0
+    assert hub("open", "--user", "bob").exit_code == 1
+    assert hub("users", "add", "ann").exit_code == 1
+    assert hub("users", "remove", listed[0]["name"]).exit_code == 1  # the only owner
+    assert hub("users", "remove", "ann").stdout == "Removed ann.\n"
+    assert hub("users", "remove", "ann").exit_code == 1
+
+
+def test_a_key_is_printed_once(hub: Any) -> None:
+    key = hub("keys", "add", "laptop").stdout.strip()
+    assert key.startswith("hlk_")
+    assert key not in hub("keys", "list", "--json").stdout
+    assert "laptop" in hub("keys", "list").stdout
+    assert hub("keys", "remove", "laptop").stdout == "Removed 1 key.\n"
+    assert hub("keys", "remove", "laptop").exit_code == 1
+
+
+def test_the_store_of_the_options_counts_for_commands(hub: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/other.db"
+    hub("--store", url, "keys", "add", "elsewhere")
+    assert "elsewhere" in hub("--store", url, "keys", "list").stdout
+    assert "elsewhere" not in hub("keys", "list").stdout
+
+
+def test_verify_says_what_is_broken(hub: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/hub.db"
+    assert hub("--store", url, "verify").stdout == "intact: 0 records of 0 processes\n"
+    with create_engine(url).begin() as connection:
+        connection.execute(text("INSERT INTO books VALUES ('x', '{}', 1)"))
+    result = hub("--store", url, "verify")
+    assert (result.exit_code, result.stdout) == (2, "broken: hooks x: their texts were changed\n")
+
+
+def test_a_wrong_setting_is_named_with_its_line(hub: Any, tmp_path: Path) -> None:
+    (tmp_path / "hub.json").write_text('{\n"port": "x"}')
+    result = hub("--config", str(tmp_path / "hub.json"), "users", "list")
+    assert result.exit_code == 1
+    assert "hub.json:2  port" in result.stderr
 
 
 @pytest.mark.slow

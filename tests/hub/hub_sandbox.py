@@ -141,7 +141,7 @@ class Writer:
         self.number += 1
         text = encode_record({"kind": "decision", **entry})
         id = f"{self.origin}-{self.number}"
-        line = f'{{"id":"{id}","previous":"{self.hash}","at":"{at}",{text[1:]}'.encode()
+        line = f'{{"id":"{id}","previous":"{self.hash}","at":"{at}",'.encode() + text[1:]
         self.hash = line_hash(line)
         return line
 

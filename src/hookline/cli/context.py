@@ -47,6 +47,11 @@ def skill_files() -> tuple[Source, ...]:
     return skill_sources(skill_folders(sources()), current_directory(), home(), config_home, trust())
 
 
+def config_directory() -> Path:
+    """Where the user's own files are."""
+    return (_absolute_variable("XDG_CONFIG_HOME") or home() / ".config") / "hookline"
+
+
 def _absolute_variable(name: str) -> Path | None:
     """The XDG specification: a relative path counts as unset."""
     value = os.environ.get(name, "")

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.options import Verb
-from hookline.cli.output import out
+from hookline.cli.context import config_directory
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import err, out, out_json, print_table
 from hookline.errors import HooklineError
 from hookline.project.private_file import state_directory
 
 if TYPE_CHECKING:
+    from hookline.hub.access.access import Access
+    from hookline.hub.config.hub_config import HubConfig
     from hookline.hub.context.running_hub import Hub
+    from hookline.runtime.storage.store import Store
+
+T = TypeVar("T")
+_OPTIONS: Final = "hookline.hub.options"
+_USER_ROLES: Final = ("viewer", "approver", "editor", "owner")
+_KEY_ROLES: Final = ("reporter", *_USER_ROLES)
 
 
 class _HubVerb(Verb, click.Group):
@@ -24,6 +35,7 @@ class _HubVerb(Verb, click.Group):
 @click.group(
     "hub", cls=_HubVerb, invoke_without_command=True, short_help="Serve the console, the API and browser agents."
 )
+@click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="The hub's settings.")
 @click.option("--host", default=None, metavar="ADDRESS", help="Listen here.  [default: 127.0.0.1]")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=None, help="Listen here; 0: any free one.  [default: 8765]"
@@ -41,6 +53,7 @@ class _HubVerb(Verb, click.Group):
 @click.pass_context
 def verb(
     context: click.Context,
+    config_file: str | None,
     host: str | None,
     port: int | None,
     store: str | None,
@@ -52,18 +65,20 @@ def verb(
     \b
     hookline hub --open
     """
+    given = {
+        "host": host,
+        "port": port,
+        "store": store,
+        "workspaces": tuple(Path(each).resolve() for each in workspaces),
+    }
+    chosen = {name: value for name, value in given.items() if value not in (None, ())}
+    context.meta[_OPTIONS] = {"config_file": config_file, "given": chosen}
     if context.invoked_subcommand is not None:
         return
     _require_extra()
-    from hookline.hub.config.hub_config import HubConfig
     from hookline.hub.hub_server import run_hub
 
-    given = {"host": host, "port": port, "store": store}
-    config = HubConfig(
-        state=state_directory(),
-        workspaces=tuple(Path(each) for each in workspaces),
-        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
-    )
+    config = _read_config(config_file, chosen)
 
     async def on_ready(hub: Hub, link: str) -> None:
         out(f"hookline hub: {hub.config.url}")
@@ -73,6 +88,223 @@ def verb(
             click.launch(link)
 
     run_async(run_hub(config, on_ready))
+
+
+@verb.command("open", cls=Verb, short_help="Print a new link that signs you in.")
+@click.option("--role", type=click.Choice(_USER_ROLES), default=None, help="Sign in with this role at most.")
+@click.option("--user", default=None, metavar="NAME", help="Sign in as this user.  [default: the owner]")
+@click.option("--launch", is_flag=True, help="Open it in your browser.")
+@click.pass_context
+def open_link(context: click.Context, role: str | None, user: str | None, launch: bool) -> None:
+    """Print a link that signs you in once, within five minutes.
+
+    \b
+    hookline hub open
+    hookline hub open --role viewer
+    """
+
+    async def create(access: Access) -> str:
+        from hookline.hooks.session_facts import login_name
+        from hookline.hub.access.roles import Role
+
+        found = await access.table.user_named(user) if user else await access.first_owner(login_name() or "owner")
+        if found is None:
+            raise HooklineError(f"there is no user {user}. `hookline hub users list` shows all.")
+        return await access.create_code(found, Role(role) if role else None)
+
+    config = _config_of(context)
+    link = f"{_running_url(config)}/#enter={_with_access(config, create)}"
+    out(link)
+    if launch:
+        click.launch(link)
+
+
+@verb.group("users", short_help="List, add and remove users.")
+def users() -> None:
+    """List, add and remove users.
+
+    \b
+    hookline hub users add ann --role approver
+    """
+
+
+@users.command("list", cls=Verb)
+@json_option
+@click.pass_context
+def list_users(context: click.Context, as_json: bool) -> None:
+    """List the users and their roles."""
+    found = _with_access(_config_of(context), lambda access: access.table.users())
+    if as_json:
+        out_json([{"id": each.id, "name": each.name, "role": each.role, "created": each.created} for each in found])
+        return
+    print_table(("name", "role", "since"), [(each.name, each.role, _day(each.created)) for each in found])
+
+
+@users.command("add", cls=Verb)
+@click.argument("name")
+@click.option("--role", type=click.Choice(_USER_ROLES), default="viewer", show_default=True)
+@click.pass_context
+def add_user(context: click.Context, name: str, role: str) -> None:
+    """Add a user, and print a link that signs them in once, within five minutes."""
+
+    async def create(access: Access) -> str:
+        from hookline.hub.access.roles import Role
+
+        return await access.create_code(await access.add_user(name, Role(role)))
+
+    config = _config_of(context)
+    out(f"{_running_url(config)}/#enter={_with_access(config, create)}")
+
+
+@users.command("remove", cls=Verb)
+@click.argument("name")
+@click.pass_context
+def remove_user(context: click.Context, name: str) -> None:
+    """Remove a user, and sign them out everywhere."""
+
+    async def remove(access: Access) -> None:
+        found = await access.table.user_named(name)
+        if found is None:
+            raise HooklineError(f"there is no user {name}. `hookline hub users list` shows all.")
+        if not await access.table.remove_user(found.id, "owner"):
+            raise HooklineError(f"{name} is the only owner. Add another one first.")
+
+    _with_access(_config_of(context), remove)
+    out(f"Removed {name}.")
+
+
+@verb.group("keys", short_help="List, add and remove keys of machines and programs.")
+def keys() -> None:
+    """List, add and remove keys of machines and programs.
+
+    \b
+    hookline hub keys add laptop
+    """
+
+
+@keys.command("list", cls=Verb)
+@json_option
+@click.pass_context
+def list_keys(context: click.Context, as_json: bool) -> None:
+    """List the keys: their names, roles and last use."""
+    found = _with_access(_config_of(context), lambda access: access.table.credentials("key"))
+    if as_json:
+        fields = ("id", "name", "role", "created", "used")
+        out_json([{name: getattr(each, name) for name in fields} for each in found])
+        return
+    rows = [(each.name, each.role, _day(each.created), _day(each.used) if each.used else "never") for each in found]
+    print_table(("name", "role", "since", "last used"), rows)
+
+
+@keys.command("add", cls=Verb)
+@click.argument("name")
+@click.option("--role", type=click.Choice(_KEY_ROLES), default="reporter", show_default=True)
+@click.pass_context
+def add_key(context: click.Context, name: str, role: str) -> None:
+    """Add a key and print it. It is not shown again: the hub keeps its hash."""
+
+    async def create(access: Access) -> str:
+        from hookline.hub.access.roles import Role
+
+        return (await access.add_key(name, Role(role)))[0]
+
+    out(_with_access(_config_of(context), create))
+
+
+@keys.command("remove", cls=Verb)
+@click.argument("name")
+@click.pass_context
+def remove_key(context: click.Context, name: str) -> None:
+    """Remove all keys with this name."""
+
+    async def remove(access: Access) -> int:
+        found = [each for each in await access.table.credentials("key") if each.name == name]
+        for each in found:
+            await access.table.remove_credential(each.id, "key")
+        return len(found)
+
+    count = _with_access(_config_of(context), remove)
+    if not count:
+        raise HooklineError(f"there is no key {name}. `hookline hub keys list` shows all.")
+    out(f"Removed {count} {'key' if count == 1 else 'keys'}.")
+
+
+@verb.command("verify", cls=Verb, short_help="Check that no record in the hub was changed, removed or inserted.")
+@click.pass_context
+def verify_records(context: click.Context) -> int:
+    """Recompute the chain of every process that has reported.
+
+    \b
+    hookline hub verify
+
+    Exit codes: 0 intact, 2 something was changed, removed or inserted.
+    """
+    from hookline.hub.intake.chain_check import check_chains
+
+    report = _with_store(_config_of(context), lambda store: check_chains(store.database))
+    for problem in report.problems:
+        out(f"broken: {problem}")
+    if not report.problems:
+        out(f"intact: {report.records} records of {report.origins} processes")
+    if report.missing:
+        out(f"  {report.missing} more records never came, or could not be written by their process")
+    return 2 if report.problems else 0
+
+
+def _config_of(context: click.Context) -> HubConfig:
+    """As the options before the command say: `hookline hub --store URL users list`."""
+    _require_extra()
+    parameters = context.find_root().meta.get(_OPTIONS, {})
+    return _read_config(parameters.get("config_file"), parameters.get("given", {}))
+
+
+def _running_url(config: HubConfig) -> str:
+    """Where the running hub says it is; else where it would be."""
+    from hookline.hosts.hub.hub_file import read_hub_file
+
+    running = read_hub_file(config.state)
+    return config.url if config.public_url or running is None else running.url
+
+
+def _with_access(config: HubConfig, work: Callable[[Access], Awaitable[T]]) -> T:
+    from hookline.hub.access.access import Access
+    from hookline.hub.store.user_table import UserTable
+
+    return _with_store(config, lambda store: work(Access(UserTable(store.database))))
+
+
+def _with_store(config: HubConfig, work: Callable[[Store], Awaitable[T]]) -> T:
+    """On the hub's database: the hub need not run."""
+    from hookline.runtime.storage.store import Store, file_url
+
+    async def run() -> T:
+        store = await Store.open(config.store or file_url(config.state / "sessions.db"))
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return run_async(run())
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+
+
+def _read_config(file: str | None, given: dict[str, Any]) -> HubConfig:
+    """The settings of the file, with what the command line says instead. Raises ConfigError."""
+    from hookline.hub.config.hub_config import HubConfig
+    from hookline.hub.config.hub_config_reader import find_config_file, read_hub_config
+    from hookline.lazy_dataclasses import replace
+
+    config = HubConfig(state=state_directory())
+    path = Path(file).resolve() if file else find_config_file(config_directory())
+    if path is not None:
+        config, warnings = read_hub_config(path, config)
+        for warning in warnings:
+            err(f"hookline: {warning}")
+    changed: HubConfig = replace(config, **given)
+    return changed
 
 
 def _require_extra() -> None:

@@ -11,7 +11,7 @@ from hookline.record.writer import RecordWriter
 def write(directory: RecordDirectory, count: int = 1, writer: RecordWriter | None = None) -> RecordWriter:
     writer = writer or RecordWriter(directory, {"machine": "box"})
     for number in range(count):
-        assert writer.write(f'{{"kind":"decision","n":{number}}}')
+        assert writer.write(f'{{"kind":"decision","n":{number}}}'.encode())
     return writer
 
 

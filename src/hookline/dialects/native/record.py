@@ -75,12 +75,13 @@ def parse_record_settings(at: Node) -> RecordSettings | None:
     return RecordSettings(
         True,
         settings.facts if word is None else RecordedFacts(word),
-        None if keep is None else _read_keep(keep),
+        None if keep is None else parse_keep(keep),
         None if telemetry is None else _read_telemetry(telemetry),
     )
 
 
-def _read_keep(at: Node) -> timedelta | None:
+def parse_keep(at: Node) -> timedelta | None:
+    """For how long records are kept: `30d` or `12h`."""
     text = at.text(hint=_KEEP_HINT)
     found = None if text is None else _KEEP.fullmatch(text)
     if found is None:

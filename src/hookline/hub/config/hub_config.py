@@ -6,11 +6,12 @@ import os
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.runtime.settings import ExtraHooks
 
 DEFAULT_PORT: Final = 8765
 FRAMES: Final = ("hooks", "agent", "net")
@@ -45,7 +46,7 @@ class HubConfig:
     workspaces: tuple[Path, ...] = ()
     agents_path: Path | None = None
     tools: dict[str, bool] = field(default_factory=dict)  # bash, filesystem → enabled
-    hooks: dict[str, Any] | None = None  # the flo dialect, commands included
+    own_hooks: ExtraHooks | None = None  # of its file, in the flo dialect, commands included
     config_file: Path | None = None
     approvals_patience: timedelta = timedelta(minutes=10)
     approvals_ask: str = "auto"

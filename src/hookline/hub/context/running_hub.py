@@ -31,10 +31,11 @@ from hookline.hub.store.origin_table import OriginTable
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
 from hookline.hub.store.user_table import UserTable
+from hookline.hub.workspaces.disabled_tools import disabled_tool_hooks
 from hookline.hub.workspaces.runtimes import Runtimes
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
-from hookline.runtime.settings import Settings
+from hookline.runtime.settings import ExtraHooks, Settings
 from hookline.runtime.storage.store import Store, file_url
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
@@ -76,6 +77,8 @@ class Hub:
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
+        own = (config.own_hooks,) if config.own_hooks is not None else ()
+        self.extra_hooks: tuple[ExtraHooks, ...] = (*own, *disabled_tool_hooks(config.tools))
         self.runtimes = Runtimes(self.runtime_settings)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -99,7 +102,12 @@ class Hub:
 
     def runtime_settings(self, workspace: Path) -> Settings:
         """How agents run in a workspace."""
-        return Settings(store=self.store, on_problem="warn", patience=self.config.approvals_patience)
+        return Settings(
+            store=self.store,
+            on_problem="warn",
+            patience=self.config.approvals_patience,
+            extra_hooks=lambda: self.extra_hooks,
+        )
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Until the hub ends. A failure is logged."""
