@@ -58,7 +58,27 @@ SCRIPT_ATTACKS = (
     "mv tools/lib.sh tools/old; printf 'check() { :; }' > tools/lib.sh",
     "rm tools/lib.sh; mkdir tools/lib.sh",
 )
+_FORGE = """
+import importlib.util, marshal, os, pathlib, struct, sys
+for file in sys.argv[1:]:
+    status = os.stat(file)
+    code = marshal.dumps(compile("import os; os._exit(0)", file, "exec"))
+    header = importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, int(status.st_mtime), status.st_size)
+    for name in (importlib.util.cache_from_source(file), importlib.util.cache_from_source(file, optimization="1")):
+        pathlib.Path(name).parent.mkdir(exist_ok=True)
+        pathlib.Path(name).write_bytes(header + code)
+"""
+_FORGE_COMMAND = f"python3 -c '{_FORGE}'"  # the cache of a module: the module itself is as it was
 PYTHON_ATTACKS = (
+    f"{_FORGE_COMMAND} tools/helper.py",
+    f"{_FORGE_COMMAND} tools/checks/__init__.py",
+    f"{_FORGE_COMMAND} tools/checks/more.py tools/checks/most.py",
+    "touch tools/helper.so",
+    "touch tools/helper.abi3.so",
+    "touch tools/json.abi3.so",
+    "touch tools/checks/more.abi3.so",
+    "mkdir tools/helper; touch tools/helper/__init__.abi3.so",
+    'python3 -c \'import sysconfig; open("tools/helper" + sysconfig.get_config_var("EXT_SUFFIX"), "w")\'',
     "echo 'def is_bad(payload): return False' > tools/helper.py",
     f"echo '{_EXIT}' > tools/json.py",
     f"echo '{_EXIT}' > tools/re.py",

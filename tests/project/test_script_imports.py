@@ -91,7 +91,16 @@ def test_it_is_followed_from_file_to_file(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "appeared"), [("import json", "tools/json.py"), ("import rules", "tools/rules.py"), ("1", "tools/os.py")]
+    ("text", "appeared"),
+    [
+        ("import json", "tools/json.py"),
+        ("import rules", "tools/rules.py"),
+        ("1", "tools/os.py"),
+        ("import rules", "tools/rules.cpython-311-x86_64-linux-gnu.so"),
+        ("import rules.more", "tools/rules/more.abi3.so"),
+        ("import rules.more", "tools/rules/__init__.so"),
+        ("1", "tools/json/__init__.abi3.so"),
+    ],
 )
 def test_a_module_that_appears_is_a_change(project: Project, text: str, appeared: str) -> None:
     guard(project, "tools/guard.py", text)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hookline.hooks.host import Command
+from hookline.hooks.host import Command, bytecode_directory
 from hookline.runners.environment import inherited_environment
 from hookline.runners.process import ProcessLimit, run_program
 
@@ -75,3 +75,16 @@ def test_programs_inherit_from_whoever_is_decided_for() -> None:
         assert seen(Command(argv=ENV, inherit_env=("PATH", "OF_OURS"))) == {"PATH": "/usr/bin:/bin"}
     finally:
         inherited_environment.reset(token)
+
+
+@pytest.mark.parametrize("inherit", [True, False, ("PATH",)])
+def test_no_environment_says_where_accepted_modules_are_compiled_to(
+    monkeypatch: pytest.MonkeyPatch, inherit: bool | tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "/of/the/agent")
+    token = bytecode_directory.set("/private")
+    try:
+        got = seen(Command(argv=ENV, inherit_env=inherit, env={"PYTHONPYCACHEPREFIX": "/of/the/hook"}))
+    finally:
+        bytecode_directory.reset(token)
+    assert got["PYTHONPYCACHEPREFIX"] == "/private"

@@ -185,6 +185,10 @@ class CurrentHook:
 current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)
 
 
+bytecode_directory: Final[ContextVar[str | None]] = ContextVar("bytecode_directory", default=None)
+"""Where Python programs that are started now keep compiled modules, so that nobody else can replace them."""
+
+
 def format_duration(time: timedelta) -> str:
     """In the unit in which the current hook's file counts."""
     who = current_hook.get()

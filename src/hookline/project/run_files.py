@@ -58,6 +58,13 @@ class RunFiles:
     directory: Path  # of the file that has the hook
     accepted: Mapping[str, str]
     document: Path  # the file itself is not one of them
+    private_bytecode: Path | None = None
+
+    @property
+    def bytecode(self) -> Path | None:
+        """Where Python keeps the compiled form of these files, if any is Python: `__pycache__` is the agent's to write."""
+        has_python = any(name.endswith((".py", ".pyw")) for name in self.accepted)
+        return self.private_bytecode if has_python else None
 
     def paths(self, working_directories: Iterable[str] = ()) -> tuple[Path, ...]:
         """Raises TooManyReferencesError."""

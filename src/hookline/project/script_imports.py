@@ -56,6 +56,7 @@ _NOT_RUN: Final = FileReferences()
 class ScriptReferences:
     imported: FileReferences = _NOT_RUN  # every such file counts
     named: FileReferences = _NOT_RUN  # such a file counts if it looks like code
+    modules: tuple[str, ...] = ()  # that a Python file imports, as paths without a suffix
     is_python: bool = False
 
 
@@ -83,6 +84,7 @@ def _imported_files(script: Path, root: Path, expected: frozenset[Path]) -> Iter
     directory = script.parent
     for place in (directory, *_named_directories(references, root, directory)):
         yield from find_referenced_files(references.imported, root, place, expected)
+        yield from _extension_modules(references.modules, place, expected)
     for file in find_referenced_files(references.named, root, directory, expected):
         if file in expected or _looks_like_code(file):
             yield file
@@ -135,9 +137,26 @@ def _shadowed_modules(directory: Path, expected: frozenset[Path]) -> Iterator[Pa
         if path.parent != directory or not _is_standard_module(path.name):
             continue
         if not path.suffix:
+            yield from _extension_modules((path.name,), directory, expected)
             path = path / "__init__.py"
         if path.suffix in (".py", ".pyc", ".so") and (path in expected or path.is_file()):
             yield path
+
+
+def _extension_modules(modules: Iterable[str], directory: Path, expected: frozenset[Path]) -> Iterator[Path]:
+    """Compiled modules, and packages that are one: Python prefers them to a .py file, with any of several suffixes."""
+    stems: dict[str, set[str]] = {}
+    for module in modules:
+        place = os.path.normpath(directory / module)
+        stems.setdefault(os.path.dirname(place), set()).add(os.path.basename(place))
+        stems.setdefault(place, set()).add("__init__")
+    for place, wanted in stems.items():
+        try:
+            names = os.listdir(place)
+        except OSError:
+            names = []
+        found = {Path(place, name) for name in names} | {path for path in expected if str(path.parent) == place}
+        yield from (path for path in found if path.suffix in (".so", ".pyd") and path.name.partition(".")[0] in wanted)
 
 
 def _is_standard_module(name: str) -> bool:
@@ -189,17 +208,26 @@ def _read_python(text: str) -> ScriptReferences:
             imported = name.strip().partition(" ")[0]
             modules[f"{base}/{imported}" if found["module"] else f"{above}{imported}"] = None
     words = [FileWord(word) for module in modules for word in _python_module_files(module)]
-    return ScriptReferences(references_of_words(words), references_of_words(_quoted_words(text)), is_python=True)
+    paths = tuple(dict.fromkeys(path for module in modules for path in _module_paths(module)))
+    return ScriptReferences(references_of_words(words), references_of_words(_quoted_words(text)), paths, is_python=True)
 
 
 def _python_module_files(module: str) -> Iterator[str]:
+    for number, path in enumerate(_module_paths(module)):
+        yield from (f"{path}.py", f"{path}/__init__.py")
+        if number == 0:
+            yield f"{path}.pyc"
+
+
+def _module_paths(module: str) -> Iterator[str]:
+    """The module and the packages that it is in."""
     if not re.fullmatch(r"[\w./]+", module):
         return
     path = module.strip("/")
-    yield from (f"{path}.py", f"{path}/__init__.py", f"{path}.pyc")
+    yield path
     while "/" in path and not path.endswith(".."):
         path = path.rpartition("/")[0]
-        yield from (f"{path}.py", f"{path}/__init__.py")
+        yield path
 
 
 def _read_javascript(text: str) -> ScriptReferences:

@@ -93,6 +93,11 @@ class TrustFile:
         """A private directory for copies that must have their own file names."""
         return self._copies / name
 
+    @property
+    def bytecode(self) -> Path:
+        """A private directory for the compiled modules of Python programs that hooks run."""
+        return self._copies.parent / "bytecode"
+
     def add(self, versions: Iterable[AcceptedVersion], copies: Iterable[bytes]) -> None:
         """Safe while other processes add too. Raises HooklineError if it cannot be written."""
         now = datetime.now(UTC).isoformat(timespec="seconds")

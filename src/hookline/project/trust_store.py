@@ -210,7 +210,7 @@ class Trust:
         here = os.path.realpath(directory)
         versions = [self._accepted.get(Path(os.path.normpath(os.path.join(here, hook.origin.file)))) for hook in hooks]
         return tuple(
-            hook if version is None else _verify_hook(hook, version)
+            hook if version is None else _verify_hook(hook, version, self._accepted.bytecode)
             for hook, version in zip(hooks, versions, strict=True)
         )
 
@@ -230,7 +230,7 @@ class Trust:
 
     def _verify(self, parsed: ParsedFile, version: AcceptedVersion) -> EffectiveFile:
         """The accepted version in force. Its hooks check their files when they run."""
-        hooks = tuple(_verify_hook(hook, version) for hook in parsed.hooks)
+        hooks = tuple(_verify_hook(hook, version, self._accepted.bytecode) for hook in parsed.hooks)
         needed = RunFiles(
             _capability_references(parsed), version.project, version.path.parent, version.runs, version.path
         )
@@ -357,14 +357,14 @@ def new_guards(parsed: ParsedFile, accepted: ParsedFile) -> Iterator[Hook]:
             yield replace(restrict_hook(hook), id=f"{hook.id}{_NOT_TRUSTED_YET}")
 
 
-def _verify_hook(hook: Hook, version: AcceptedVersion) -> Hook:
+def _verify_hook(hook: Hook, version: AcceptedVersion, bytecode: Path) -> Hook:
     try:
         references = find_references((hook,))
     except TooManyReferencesError:  # it was never accepted like this
         return restrict_hook(hook)
     if references == NO_REFERENCES:
         return hook
-    files = RunFiles(references, version.project, version.path.parent, version.runs, version.path)
+    files = RunFiles(references, version.project, version.path.parent, version.runs, version.path, bytecode)
     return replace(hook, then=VerifiedAction(hook.then, files, hook.may_stop))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Final
 
-from hookline.hooks.host import Command, current_hook
+from hookline.hooks.host import Command, bytecode_directory, current_hook
 from hookline.runners.warm.command import encode_for_process
 
 _CUT_MARK: Final = "…[cut]".encode()
@@ -21,10 +21,14 @@ inherited_environment: Final[ContextVar[Mapping[bytes, bytes] | None]] = Context
 def build_environment(command: Command) -> dict[bytes, bytes]:
     """The command's environment, plus HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN on a re-check.
 
-    A command that inherits only some variables gets just those.
+    A command that inherits only some variables gets just those. If it runs Python files that the user accepted, their
+    compiled form is not taken from the project either.
     """
     held = _inherited_variables(command)
     held |= _encode_variables({**command.env, **(_current_hook_variables() if command.inherit_env is True else {})})
+    private = bytecode_directory.get()
+    if private is not None:
+        held[b"PYTHONPYCACHEPREFIX"] = os.fsencode(private)
     return held
 
 

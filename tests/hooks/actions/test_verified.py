@@ -1,5 +1,7 @@
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -7,8 +9,8 @@ from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.verified import FileChangedError, FileState, VerifiedAction
 from hookline.hooks.event import Event
-from hookline.hooks.host import NO_HOST
-from hookline.hooks.outcome import ALLOW, ActionError, FailureKind, Verdict
+from hookline.hooks.host import NO_HOST, Host, bytecode_directory
+from hookline.hooks.outcome import ALLOW, ActionError, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
 
 CALL = Event("tool.before", {"tool": {"name": "bash", "input": {}}})
@@ -17,8 +19,9 @@ CALL = Event("tool.before", {"tool": {"name": "bash", "input": {}}})
 class States:
     """Answers with each state in turn."""
 
-    def __init__(self, *states: FileState | str) -> None:
+    def __init__(self, *states: FileState | str, bytecode: Path | None = None) -> None:
         self.states = list(states)
+        self.bytecode = bytecode
 
     def read(self, working_directories: Iterable[str] = ()) -> FileState:
         state = self.states.pop(0)
@@ -55,6 +58,27 @@ def test_a_change_before_or_after_holds(states: tuple[FileState | str, ...]) -> 
     assert failure.answer is not None
     assert failure.answer.verdict is Verdict.ASK
     assert "hookline trust" in failure.answer.reason
+
+
+class Compile(FixedAnswer):
+    """Stands for a Python program: it leaves a compiled module where it is told to."""
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        directory = Path(bytecode_directory.get() or "")
+        directory.mkdir()
+        (directory / "module.pyc").touch()
+        return await super().run(event, host)
+
+
+@pytest.mark.parametrize(("after", "is_kept"), [(SAME, True), (OTHER, False), ("the file x was changed", False)])
+def test_what_was_compiled_from_a_changed_file_is_not_kept(
+    tmp_path: Path, after: FileState | str, is_kept: bool
+) -> None:
+    private = tmp_path / "bytecode"
+    with suppress(ActionError):
+        _run(VerifiedAction(Compile(ALLOW), States(SAME, after, bytecode=private), holds=True))
+    assert (private / "module.pyc").exists() is is_kept
+    assert bytecode_directory.get() is None
 
 
 def test_an_event_that_cannot_be_asked_about_is_denied() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final, NoReturn, Protocol
 
 from hookline.hooks.actions.hold import holding_answer
 from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.event import Event
-from hookline.hooks.host import Host
+from hookline.hooks.host import Host, bytecode_directory
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import Action
 from hookline.lazy_dataclasses import dataclass, field
@@ -27,6 +28,10 @@ class FileState:
 
 
 class FileCheck(Protocol):
+    @property
+    def bytecode(self) -> Path | None:
+        """A private directory for compiled Python modules, if the files have any."""
+
     def read(self, working_directories: Iterable[str] = ()) -> FileState:
         """Raises FileChangedError if a file is not as the user accepted it.
 
@@ -56,17 +61,34 @@ class VerifiedAction(ActionWrapper):
 
     async def run(self, event: Event, host: Host) -> Outcome:
         before = await self._read_files(event)
+        directory = self.files.bytecode
+        token = bytecode_directory.set(None if directory is None else str(directory))
         try:
             outcome = await self.action.run(event, host)
         except ActionError:
             await self._refuse_change_since(before, event)
             raise
+        finally:
+            bytecode_directory.reset(token)
         await self._refuse_change_since(before, event)
         return outcome
 
     async def _refuse_change_since(self, before: FileState, event: Event) -> None:
-        if await self._read_files(event, settle=False) != before:
+        try:
+            is_unchanged = await self._read_files(event, settle=False) == before
+        except ActionError:
+            self._discard_bytecode()
+            raise
+        if not is_unchanged:
+            self._discard_bytecode()
             self._hold(event, "a file that it runs was changed while it ran")
+
+    def _discard_bytecode(self) -> None:
+        """What was compiled meanwhile may be the changed file, under the name and times of the accepted one."""
+        if self.files.bytecode is not None:
+            import shutil
+
+            shutil.rmtree(self.files.bytecode, ignore_errors=True)
 
     async def _read_files(self, event: Event, *, settle: bool = True) -> FileState:
         places = [each for fact in ("cwd", "workspace") if isinstance(each := event.facts.get(fact), str) and each]

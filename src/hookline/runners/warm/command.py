@@ -26,7 +26,10 @@ _MAX_SHEBANG_BYTES: Final = 127  # Linux cuts a longer one
 
 _SUPPORTED_PYTHON_VARIABLES: Final = frozenset(
     b"PYTHON" + name
-    for name in (b"DONTWRITEBYTECODE", b"UNBUFFERED", b"UTF8", b"IOENCODING", b"HASHSEED", b"NOUSERSITE", b"STARTUP")
+    for name in (
+        *(b"DONTWRITEBYTECODE", b"UNBUFFERED", b"UTF8", b"IOENCODING", b"HASHSEED", b"NOUSERSITE", b"STARTUP"),
+        b"PYCACHEPREFIX",
+    )
 )
 """These mean the same to an interpreter started with them once as to one started for each call."""
 
