@@ -172,10 +172,13 @@ def test_a_prompt_begins_a_new_row_of_denied_stops(desk: BridgeSandbox) -> None:
         said(desk, "qwen-code", "UserPromptSubmit", prompt="go on")
 
 
-def test_the_agents_own_word_on_denied_stops_counts(desk: BridgeSandbox) -> None:
+@pytest.mark.parametrize("active", [True, False])
+def test_no_agent_is_kept_from_stopping_for_ever(desk: BridgeSandbox, active: bool) -> None:
+    """Even one that says itself whether hooks have kept it from stopping."""
     desk.write_hooks(ALWAYS, users=True)
-    for _ in range(2 * MAX_DENIED_STOPS):
-        assert qwen_stops(desk, stop_hook_active=True)["decision"] == "block"
+    for _ in range(MAX_DENIED_STOPS):
+        assert qwen_stops(desk, stop_hook_active=active)["decision"] == "block"
+    assert "decision" not in qwen_stops(desk, stop_hook_active=active)
 
 
 def test_hooks_know_that_a_stop_was_denied_before(desk: BridgeSandbox) -> None:

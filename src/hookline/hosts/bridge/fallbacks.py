@@ -2,7 +2,7 @@
 
 A result that must be withheld, where the agent cannot replace it, halts the agent.
 
-An agent that does not say whether hooks have already kept it from stopping may stop after MAX_DENIED_STOPS denials.
+An agent may stop after hooks have kept it from that MAX_DENIED_STOPS times in a row.
 
 An agent that cannot be halted has every tool denied until the user's next prompt. If it was halted at the session's
 start, prompts are denied too. Context for the agent waits for the next event that can carry it.
@@ -14,11 +14,12 @@ from typing import Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.events import ENDING_EVENTS, MAX_DENIED_STOPS
+from hookline.hooks.events import ENDING_EVENTS
 from hookline.hooks.outcome import Audience, Note, Verdict, is_withheld
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.bridge.session_state import SessionStore
+from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.lazy_dataclasses import dataclass, replace
 
 _DENIED_AFTER_HALT: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})
@@ -42,20 +43,15 @@ class Fallbacks:
 
     def add_stop_active(self, event: Event) -> Event:
         """Says whether hooks have already kept the agent from stopping, if the agent does not."""
-        stop = event.facts.get("stop")
-        known = {**(stop if isinstance(stop, dict) else {}), "active": self.sessions.denied_stops(event) > 0}
-        return Event(event.name, {**event.facts, "stop": known})
+        return add_stop_active(event, self.sessions.denied_stops(event)) if lacks_stop_active(event) else event
 
     def limit_denied_stops(self, event: Event, decision: Decision) -> Decision:
-        """Lets the agent stop if hooks have kept it from that too often: a hook that always denies would never end."""
-        denied = decision.denied and not decision.halt and self._ability.deny
-        is_too_often = denied and self.sessions.denied_stops(event) >= MAX_DENIED_STOPS
-        self.sessions.count_stop(event, denied=denied and not is_too_often)
-        if not is_too_often:
+        """Counts the denied stops of the session."""
+        if not self._ability.deny:
             return decision
-        text = f"hookline: hooks kept the agent from stopping {MAX_DENIED_STOPS} times in a row, so it may stop now"
-        notes = (*decision.notes, Note(f"{text}: {decision.full_reason}", Audience.USER))
-        return replace(decision, verdict=Verdict.SILENT, reason="", by=None, notes=notes)
+        limited = limit_denied_stops(decision, self.sessions.denied_stops(event))
+        self.sessions.count_stop(event, denied=denies_stop(limited))
+        return limited
 
     def apply(self, event: Event, decision: Decision) -> Decision:
         ability = self._ability

@@ -358,8 +358,7 @@ class _Question:
         known = base_facts(SessionInfo(None, login_name(), cwd, self._engine.local_host.clock.wall()))
         place = {"cwd": str(cwd), "workspace": str(self._workspace or event.facts.get("workspace") or cwd)}
         placed = Event(event.name, {**known, **event.facts, **place})
-        if _lacks_stop_active(event):
-            placed = self._fallbacks.add_stop_active(placed)
+        placed = self._fallbacks.add_stop_active(placed)
         return _PlacedEvent(placed, _cache_key(self._agent, self._call, cwd, self._workspace, event.facts.get("cwd")))
 
     def _find_cwd(self, event: Event) -> Path:
@@ -431,7 +430,7 @@ class _Question:
     def _finish(self, event: Event, book: Book, decided: Decision) -> Decision:
         """The decision with what this agent lacks made up for, and with what its user has not been told yet."""
         decision = self._fallbacks.apply(event, drop_standing_notes(decided))
-        if event.name in ENDING_EVENTS and any(map(_lacks_stop_active, self._parsed.events)):
+        if event.name in ENDING_EVENTS:
             decision = self._fallbacks.limit_denied_stops(event, decision)
         untold = (
             self._sessions.take_new_messages(event, user_messages(decision, book))
@@ -461,10 +460,6 @@ class _Question:
         """A session's last hooks run after those in the background; half of the time left stays for them."""
         left = timedelta(seconds=max(0.0, self._until - asyncio.get_running_loop().time()) / 2)
         await self._engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
-
-
-def _lacks_stop_active(event: Event) -> bool:
-    return event.name in ENDING_EVENTS and not isinstance(event.read(("stop", "active")), bool)
 
 
 class _PlacedEvent(NamedTuple):

@@ -14,13 +14,14 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
 from hookline.hooks.event import Event
-from hookline.hooks.events import ENDING_EVENTS, MAX_DENIED_STOPS
-from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.events import ENDING_EVENTS
+from hookline.hooks.outcome import Audience, Note
 from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import DeadlineHost, drop_standing_notes, user_messages
 from hookline.hosts.bridge.session_state import SessionStore
+from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.record.recorder import recorder_of
 from hookline.runners.environment import inherited_environment
@@ -78,25 +79,16 @@ def _with_stop_active(event: Event, sessions: SessionStore) -> Event:
     """Says whether hooks have already kept the agent from stopping, if its host does not."""
     if event.name in ("session.start", "prompt.submit"):
         sessions.count_stop(event, denied=False)
-    stop = event.facts.get("stop")
-    known = stop if isinstance(stop, dict) else {}
-    if event.name not in ENDING_EVENTS or isinstance(known.get("active"), bool):
-        return event
-    return Event(event.name, {**event.facts, "stop": {**known, "active": sessions.denied_stops(event) > 0}})
+    return add_stop_active(event, sessions.denied_stops(event)) if lacks_stop_active(event) else event
 
 
 def _limit_denied_stops(event: Event, decision: Decision, sessions: SessionStore) -> Decision:
     """A hook that always denies must not keep an agent working for ever."""
     if event.name not in ENDING_EVENTS:
         return decision
-    denied = decision.denied and not decision.halt
-    is_too_often = denied and sessions.denied_stops(event) >= MAX_DENIED_STOPS
-    sessions.count_stop(event, denied=denied and not is_too_often)
-    if not is_too_often:
-        return decision
-    text = f"hookline: hooks kept the agent from stopping {MAX_DENIED_STOPS} times in a row, so it may stop now"
-    notes = (*decision.notes, Note(f"{text}: {decision.full_reason}", Audience.USER))
-    return replace(decision, verdict=Verdict.SILENT, reason="", by=None, notes=notes)
+    limited = limit_denied_stops(decision, sessions.denied_stops(event))
+    sessions.count_stop(event, denied=denies_stop(limited))
+    return limited
 
 
 def _with_messages(event: Event, decision: Decision, book: Book, sessions: SessionStore) -> Decision:

@@ -22,10 +22,11 @@ from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import Denied, Halted, HooklineError, UnavailableError
 from hookline.hooks.event import Event
-from hookline.hooks.events import EVENTS, canonical_event
+from hookline.hooks.events import ENDING_EVENTS, EVENTS, canonical_event
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import read_hub_file
 from hookline.lazy_dataclasses import dataclass
@@ -89,6 +90,7 @@ class Session:
         self._recorder.use_environment(os.environ)  # of the user's own program
         self._own_loop = _LoopThread()
         self._outer: Session | None = None
+        self._denied_stops = 0  # in a row
 
     @property
     def recorded_book(self) -> RecordedBook:
@@ -105,7 +107,16 @@ class Session:
         name = canonical_event(event)
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
-        return await self._recorder.decide(self.book, Event(name, {**self.facts(), **facts}), self._host)
+        fired = Event(name, {**self.facts(), **facts})
+        if name in ("session.start", "prompt.submit"):
+            self._denied_stops = 0
+        if name not in ENDING_EVENTS:
+            return await self._recorder.decide(self.book, fired, self._host)
+        if lacks_stop_active(fired):
+            fired = add_stop_active(fired, self._denied_stops)
+        decision = limit_denied_stops(await self._recorder.decide(self.book, fired, self._host), self._denied_stops)
+        self._denied_stops = self._denied_stops + 1 if denies_stop(decision) else 0
+        return decision
 
     def record_outcome(self, decision: Decision, result: ToolResult) -> None:
         """What came of a call that a hook made: no hook is asked about it afterwards."""
