@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 TOOL = "^write_file$"
+_BEGINNING = 'SECRET_KEY = "in no rule"  # 0123456789\n'
+_LINE = 'def jumps_over(the_quick_brown_fox, lazy_dog): return "/p/app.py"\n'
+"""A body has every character that the rules need, and the beginning of their words, so that no test of one helps."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,7 @@ class Workload:
     def input(self) -> dict[str, str]:
         last = self.rules - 1
         path = "/home/me/src/app.py" if not self.matches or self.every_path_matches else f"/home/p{last}/app.py"
-        words = "the quick brown fox jumps over the lazy dog; "
-        body = (words * (self.body // len(words) + 1))[: self.body]
+        body = (_BEGINNING + _LINE * (self.body // len(_LINE) + 1))[: self.body]
         return {"path": path, "content": f"{body} SECRET_{last} " if self.matches else body}
 
 
