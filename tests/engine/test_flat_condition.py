@@ -59,7 +59,7 @@ def test_it_answers_as_the_condition(condition: Condition, tool: str) -> None:
 
 def test_a_tool_that_does_not_match_decides_before_a_pattern_that_takes_too_long() -> None:
     class Slow:
-        source, words = "slow", ()
+        source, words, required_text = "slow", (), None
 
         def search(self, text: str, deadline: float = math.inf) -> bool:
             raise UndecidedError

@@ -360,6 +360,17 @@ def test_a_hook_with_alternatives_is_a_candidate_for_one_of_them(command: str, f
     assert index.candidates(tool_call_event(command), float("inf")) == found
 
 
+def test_an_alternative_in_any_case_is_found_beside_the_same_word_in_one_case() -> None:
+    conditions: list[Condition] = [
+        command_matches("Key_1"),
+        command_matches("Key_2"),
+        AnyOf((command_matches("(?i)key_1"), command_matches("(?i)key_2"))),
+    ]
+    index = HookIndex([make_hook(DENY, each, id=str(n)) for n, each in enumerate(conditions)])
+    assert 2 in index.candidates(tool_call_event("KEY_1"), float("inf"))
+    assert 2 in index.candidates(tool_call_event("key_2"), float("inf"))
+
+
 def test_a_program_is_found_by_its_whole_name() -> None:
     index = HookIndex([make_hook(DENY, _runs(name), id=name) for name in ("rm", "m", "farm")])
     assert index.candidates(tool_call_event("farm x"), float("inf")) == [2]

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from hookline.engine.word_filter import WordFilter
+from hookline.patterns.required_words import WORD_EDGE
 
 WORDS = [f"word{n}x" for n in range(20)]
 LONG = "plain text. " * 5_000
@@ -38,6 +39,37 @@ def test_a_character_that_all_words_share_rules_a_text_out() -> None:
     words = [f"Key_{n}".lower() for n in range(10)]
     assert find(words, "KEY_3 key-4") == {3}
     assert find(words, "key-4") == set()
+
+
+def test_a_text_that_all_spellings_share_rules_a_text_out() -> None:
+    words = WordFilter([f"key_{n}" for n in range(10)], [f"Key_{n}" for n in range(10)])
+    assert set(words.find(f"KEY_3 {LONG[:100]} Key_4", math.inf)) == {4}
+    assert set(words.find("KEY_3 key_4", math.inf)) == set()
+
+
+@pytest.mark.parametrize("at", [0, 1, 5, 8_188, 8_192, 59_990])
+def test_words_are_found_around_the_text_that_all_share(at: int) -> None:
+    words = WordFilter(["a_b_c" + WORD_EDGE, WORD_EDGE + "xx_b_y"], ["a_b_c", "xx_b_y"])
+    text = LONG[:at] + " xx_b_y a_b_c " + LONG[at:]
+    assert set(words.find(text, math.inf)) == {0, 1}
+    assert set(words.find(text.strip(), math.inf)) == {0, 1}
+
+
+def test_a_word_whose_letters_may_be_in_any_case_leaves_the_others_findable() -> None:
+    words = WordFilter(["key_1", "key_2"], ["Key_1", None])
+    assert set(words.find("KEY_2", math.inf)) == {1}
+
+
+@pytest.mark.parametrize("at", [0, 8_185, 8_190, 8_191, 8_192, 8_193, 16_384])
+@pytest.mark.parametrize("word", ["secret_1" + WORD_EDGE, WORD_EDGE + "secret_1", "=" + WORD_EDGE, WORD_EDGE + "="])
+def test_the_edge_of_a_word_is_where_re2_sees_it(at: int, word: str) -> None:
+    assert find([word], LONG[:at] + " x secret_1=y " + LONG[at:]) == {0}
+    assert find([word], "secret_1=y"[: 8 if "s" in word else None]) == {0}
+
+
+def test_a_longer_word_is_not_the_word() -> None:
+    words = [f"secret_{n}{WORD_EDGE}" for n in range(100)]
+    assert find(words, "secret_77 secret_1234") == {77}
 
 
 def test_texts_that_are_not_utf_8_are_searched_like_any_other() -> None:

@@ -16,7 +16,7 @@ from hookline.engine.word_filter import WordFilter
 from hookline.errors import UndecidedError
 from hookline.patterns import pattern as module
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
-from hookline.patterns.required_words import NO_WORDS
+from hookline.patterns.required_words import NO_WORDS, WORD_EDGE, fold_word
 from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
     Alternation,
@@ -162,6 +162,13 @@ def without_words(source: str, syntax: Syntax, whole: bool) -> Pattern:
     return Pattern(source, syntax, whole, replace(built, words=NO_WORDS))
 
 
+def spellings_of(compiled: Pattern, words: tuple[str, ...]) -> list[str | None]:
+    """As the index finds them: a single word may be the text that every match has exactly like this."""
+    text = compiled.required_text
+    is_exact = text is not None and len(words) == 1 and words[0].strip(WORD_EDGE) == fold_word(text)
+    return [text if is_exact else None for _ in words]
+
+
 def search(one: Pattern, text: str) -> bool | None:
     try:
         return one.search(text)
@@ -182,7 +189,7 @@ def test_the_words_are_in_every_text_that_matches(part: int) -> None:
             continue
         simple += parse_simple(source, javascript=syntax is Syntax.JAVASCRIPT) is not None
         sets = compiled.words
-        filters = [WordFilter(words) for words in sets]
+        filters = [WordFilter(words, spellings_of(compiled, words)) for words in sets]
         for text in chance.texts(tree):
             texts += 1
             expected, found = search(truth, text), search(compiled, text)
@@ -199,7 +206,12 @@ def test_the_words_are_in_every_text_that_matches(part: int) -> None:
     ("source", "sets"),
     [
         ("rm -rf", [("rm -rf",)]),
-        (r"SECRET_7\b", [("secret_7",)]),
+        (r"SECRET_7\b", [("secret_7" + WORD_EDGE,)]),
+        (r"\brm\b.*x", [(WORD_EDGE + "rm" + WORD_EDGE,), ("x",)]),
+        (r"(?:foo\b)+", [("foo" + WORD_EDGE,)]),
+        (r"\b", []),
+        (r"\b(?:\b|foo)", []),
+        (r"(?i)\brm\b", [("rm",)]),
         (r"/p7/.*\.py$", [("/p7/",), (".py",)]),
         (r"(?:/p7/.*|/src/.*)\.py$", [("/p7/", "/src/"), (".py",)]),
         ("ab+c", [("ab",), ("bc",)]),

@@ -121,7 +121,7 @@ class Book:
 
     def reads(self, event_name: str) -> frozenset[FactPath]:
         """The facts that hooks on this event read. A host may leave out all others."""
-        hooks = (entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries)
+        hooks = (hook for _, index in self._by_event.get(event_name, ()) for hook in index.hooks)
         return frozenset(path for hook in hooks for path in hook.reads())
 
     def with_layer(self, layer: Layer, files: Iterable[HookFile] = ()) -> Book:

@@ -17,6 +17,9 @@ Conclusion = tuple[Verdict, str, str | None, bool, tuple[Note, ...], tuple[HostR
 """The fields of a Decision from `verdict` to `requests`."""
 
 
+_DENY = Verdict.DENY  # looking a member up in its enum takes as long as the rest of `denied`
+
+
 def conclude(combined: CombinedOutcome, event: str) -> Conclusion:
     """What all outcomes together mean: a halt denies an event that can be denied, and a deny has a reason."""
     verdict, reason = combined.verdict, combined.reason
@@ -89,7 +92,7 @@ class Decision:
 
     @property
     def denied(self) -> bool:
-        return self.verdict is Verdict.DENY
+        return self.verdict is _DENY
 
     @property
     def ask_terms(self) -> AskTerms:

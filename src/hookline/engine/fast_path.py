@@ -34,17 +34,29 @@ def decide_fast(
     reports_waiting: a hook that waits counts even if a deny keeps it from running.
     """
     deadline = perf_counter() + match_budget.MATCH_SECONDS * 3 / 4
+    candidates: Sequence[RankedEntry] | None = None
     stopping: IndexEntry | None = None
-    first = indexes[0][1]
-    candidates = None if len(indexes) == 1 and not first.is_searched else _find_candidates(indexes, event, deadline)
-    entries: Sequence[IndexEntry] = first.entries if candidates is None else [entry for _, entry in candidates]
+    number, first = indexes[0]
+    if len(indexes) > 1:
+        candidates = _find_candidates(indexes, event, deadline)
+        entries: Sequence[IndexEntry] = [entry for _, entry in candidates]
+        positions: Sequence[int] | None = None
+    elif first.is_searched:
+        positions = first.candidates(event, deadline)
+        if not positions:
+            return Decision(event)
+        entries = [first.entry(position) for position in positions]
+    else:
+        entries = first.all_entries or first.make_entries()
+        positions = None
+    many = len(entries) > _FEW_HOOKS
     try:
         for entry in entries:
             if stopping is not None and entry.group == stopping.group and not (reports_waiting and entry.waits):
                 continue  # a deny ends its own group only
-            if not entry.is_repeatable or (len(entries) > _FEW_HOOKS and perf_counter() > deadline):
+            if not entry.is_repeatable or (many and perf_counter() > deadline):
                 break
-            if (entry.holds or entry.prepare_holds())(event, deadline):
+            if entry.holds(event, deadline):
                 if stopping is not None or entry.decision is None:
                     break
                 stopping = entry
@@ -55,8 +67,10 @@ def decide_fast(
     except Exception:  # undecided, ambiguous, or a third party's: the round finds it again and reports it
         pass
     if candidates is None:
-        number = indexes[0][0]
-        candidates = [((entry.order, number, position), entry) for position, entry in enumerate(entries)]
+        candidates = [
+            ((entry.order, number, position), entry)
+            for position, entry in zip(positions or range(len(entries)), entries, strict=True)
+        ]
     return StartedMatch(MatchBudget(deadline), candidates)
 
 
@@ -64,8 +78,8 @@ def _find_candidates(indexes: Sequence[tuple[int, HookIndex]], event: Event, dea
     found: list[RankedEntry] = []
     for number, index in indexes:
         for position in index.candidates(event, deadline):
-            entry = index.entries[position]
+            entry = index.entry(position)
             found.append(((entry.order, number, position), entry))
-    if len(found) > 1 and len(indexes) > 1:
+    if len(found) > 1:
         found.sort(key=lambda ranked: ranked[0])
     return found

@@ -13,6 +13,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, PureCondition, Subject
 from hookline.hooks.tool_input import ToolField
+from hookline.patterns.pattern import Pattern
 
 Holds = Callable[[Event, float], bool]
 
@@ -42,18 +43,24 @@ def flatten_condition(hook: Hook) -> Holds:
     matchers = [part for part in parts if type(part) is Matches]
     if len(matchers) < len(parts) or not parts:
         return condition.holds
-    cached, fields, others, paths = list[Any](), list[Any](), list[Any](), list[Any]()
+    words, cached, fields, others, paths = (list[Any]() for _ in range(5))
     for matcher in matchers:
-        subject, search = matcher.subject, matcher.pattern.search
+        subject, pattern = matcher.subject, matcher.pattern
         if matcher.cached_matches is not None:
             cached.append((subject.texts, matcher.cached_matches, matcher.match_cached))
         elif isinstance(subject, ToolField) and subject.direct_name is not None:
-            fields.append((*subject.direct_name, subject.texts, search))
+            word, confirm = pattern.required_text, pattern.search
+            if word is not None:
+                words.append((*subject.direct_name, word))
+                confirm = pattern.confirm if isinstance(pattern, Pattern) else pattern.search
+            fields.append((*subject.direct_name, subject.texts, pattern.search, confirm))
         elif is_path(subject) and not hook.only_allows:
-            paths.append((subject, search))
+            paths.append((subject, pattern.search))
         else:
-            others.append((subject.texts, search))
-    return _match_all(tuple(cached), tuple(fields), tuple(others), tuple(paths), condition.holds)
+            others.append((subject.texts, pattern.search))
+    return _match_all(
+        tuple(words), tuple(cached), tuple(fields), tuple(others), tuple(paths), ask_condition=condition.holds
+    )
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:
@@ -71,12 +78,26 @@ def is_path(subject: Subject) -> bool:
 
 
 _Rows = tuple[tuple[Any, ...], ...]
+_NO_INPUT: Final[dict[str, Any]] = {}
 
 
-def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, ask_condition: Holds) -> Holds:
-    """One function on purpose: a call costs as much as a search."""
+def _match_all(
+    words: _Rows, cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, *, ask_condition: Holds
+) -> Holds:
+    """One function on purpose: a call costs as much as a search.
+
+    words: the texts that must be in fields. Almost every event is ruled out by one of them, in a tenth of the time.
+    """
 
     def holds(event: Event, deadline: float) -> bool:
+        tool = event.facts.get("tool")
+        input = tool.get("input") if type(tool) is dict else None
+        if type(input) is not dict:
+            input = _NO_INPUT
+        for name, other_names, word in words:
+            value = input.get(name)
+            if type(value) is str and word not in value and other_names.isdisjoint(input):
+                return False
         for texts_of, answers, match in cached:
             texts = texts_of(event, deadline)
             known = answers.get(texts)
@@ -84,20 +105,17 @@ def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, ask_co
                 return False
             if type(texts) is not tuple:  # AmbiguousTexts
                 return ask_condition(event, deadline)
-        if fields:
-            tool = event.facts.get("tool")
-            input = tool.get("input") if type(tool) is dict else None
-            for name, other_names, texts_of, search in fields:
-                value = input.get(name) if type(input) is dict else None
-                if type(value) is str and other_names.isdisjoint(input):  # almost always
-                    if not search(value, deadline):
-                        return False
-                    continue
-                texts = texts_of(event, deadline)
-                if not any_match(search, texts, deadline):
+        for name, other_names, texts_of, search, confirm in fields:
+            value = input.get(name)
+            if type(value) is str and other_names.isdisjoint(input):  # almost always
+                if not confirm(value, deadline):
                     return False
-                if type(texts) is not tuple:
-                    return ask_condition(event, deadline)
+                continue
+            texts = texts_of(event, deadline)
+            if not any_match(search, texts, deadline):
+                return False
+            if type(texts) is not tuple:
+                return ask_condition(event, deadline)
         for texts_of, search in others:
             texts = texts_of(event, deadline)
             if not any_match(search, texts, deadline):

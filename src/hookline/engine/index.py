@@ -8,7 +8,7 @@ finds the words in a text. The index may return too many hooks, never too few: `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hookline.engine.decision import Conclusion, conclude
@@ -23,8 +23,8 @@ from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
-from hookline.hooks.protocols import Condition, Subject
-from hookline.patterns.required_words import WordSet
+from hookline.hooks.protocols import Condition, Subject, TextPattern
+from hookline.patterns.required_words import WORD_EDGE, WordSet, fold_word, shortest_length
 
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
 _MAX_CACHED_LENGTH: Final = 256  # characters of texts whose result is cached
@@ -37,7 +37,7 @@ _PATH_COST: Final = 4  # finding the spellings of a path takes as long as asking
 _SHORT_WORD_COST: Final = {1: 64, 2: 8, 3: 2}  # by length: such words are in many texts
 
 
-_Elsewhere = Callable[[Subject, Event, float], "frozenset[int] | None"]
+_Row = tuple[int, WordSet]  # a hook by its position, and words of which it needs one
 
 
 class SubjectIndex:
@@ -45,9 +45,9 @@ class SubjectIndex:
 
     __slots__ = ("_by_text", "_cache", "_filter", "_hooks", "_is_cacheable", "_texts", "reads", "subject")
 
-    def __init__(self, subject: Subject, words_of_hooks: Iterable[tuple[int, WordSet]]) -> None:
+    def __init__(self, subject: Subject, rows: Sequence[_Row], spellings: Mapping[str, str | None]) -> None:
         by_word: dict[str, list[int]] = {}
-        for hook, words in words_of_hooks:
+        for hook, words in rows:
             for word in words:
                 by_word.setdefault(word, []).append(hook)
         self.subject = subject
@@ -55,22 +55,23 @@ class SubjectIndex:
         self._texts = subject.texts
         self._is_cacheable = subject.is_cacheable
         self._by_text = by_word if isinstance(subject, RunPrograms) else None  # each of its texts is a whole word
-        self._filter = WordFilter(() if self._by_text else tuple(by_word))
+        searched = () if self._by_text else tuple(by_word)
+        self._filter = WordFilter(searched, [spellings.get(word) for word in searched])
         self._hooks = tuple(map(tuple, by_word.values()))
         self._cache: dict[tuple[str, ...], list[int]] = {}
 
-    def possible_hooks(self, event: Event, deadline: float, elsewhere: _Elsewhere | None = None) -> list[int]:
+    def possible_hooks(self, event: Event, deadline: float, index: HookIndex | None = None) -> list[int]:
         """Positions of the hooks that have one of their words in a text, perhaps several times.
 
-        elsewhere: asked for the hooks that other subjects leave, before a long text is read.
+        index: asked for the hooks that its other subjects leave, before a long text is read.
         """
         try:
             texts = self._texts(event, deadline)
         except UndecidedError:
             return self._every_hook()
         if not self._is_cacheable:
-            if elsewhere is not None and texts and len(texts[0]) > _LONG_TEXT:
-                left = elsewhere(self.subject, event, deadline)
+            if index is not None and texts and len(texts[0]) > _LONG_TEXT:
+                left = index.possible_elsewhere(self.subject, event, deadline)
                 if left is not None and len(left) <= _FEW_HOOKS:
                     return sorted(left)
             return self._find_hooks(texts, deadline) if texts else []
@@ -109,7 +110,7 @@ class SubjectIndex:
 
 
 class IndexEntry:
-    """A hook with what a round needs, computed once."""
+    """A hook with what a decision needs, computed once: when it is first a candidate, because most of many never are."""
 
     __slots__ = (
         "answer",
@@ -133,15 +134,10 @@ class IndexEntry:
         self.waits = not hook.then.instant or not hook.wait
         self.answer = None if rejection else accepted  # a fixed outcome that needs no run
         self.plain = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE and hook.limit == UNLIMITED
-        self.holds: Holds | None = None  # see prepare_holds; an index rules most of many hooks out for good
+        self.holds: Holds = flatten_condition(hook)
         self.is_repeatable = is_repeatable(hook.when)
         self.reads_memory = not self.is_repeatable and any(find_conditions(hook.when, HappenedBefore))
         self.decision = self._conclude_alone()
-
-    def prepare_holds(self) -> Holds:
-        """The flat form of the condition, made when it is first asked."""
-        self.holds = flatten_condition(self.hook)
-        return self.holds
 
     def _conclude_alone(self) -> Conclusion | None:
         """The decision if this is the only hook that fires; None unless it stops the event by a fixed outcome."""
@@ -162,28 +158,52 @@ RankedEntry = tuple[Rank, IndexEntry]
 class HookIndex:
     """The hooks of one event in one layer, in the order in which they run."""
 
-    __slots__ = ("_always", "_others", "_subjects", "entries", "groups", "is_searched", "waits")
+    __slots__ = (
+        "_always",
+        "_entries",
+        "_others",
+        "_subjects",
+        "all_entries",
+        "groups",
+        "hooks",
+        "is_searched",
+        "waits",
+    )
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
-        self.entries = tuple(IndexEntry(hook) for hook in hooks)
+        self.hooks = tuple(hooks)
         self.groups = frozenset(hook.group for hook in hooks)
-        self.waits = any(entry.waits for entry in self.entries)
+        self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
+        self._entries: list[IndexEntry | None] = [None] * len(hooks)
+        self.all_entries: tuple[IndexEntry, ...] = ()  # see make_entries
         by_subject = _words_by_subject(hooks) if len(hooks) > _MAX_UNINDEXED_HOOKS else {}
         attached = _attach_hooks(by_subject, hooks)
         self._always = [position for position, choices in enumerate(attached) if not choices]
-        self._subjects = tuple(SubjectIndex(subject, rows) for subject, rows in _group_by_subject(attached))
-        self._others = _index_other_subjects(by_subject, len(hooks))
+        subjects = _index_subjects(by_subject, attached)
+        self._subjects = tuple(index for _, index in subjects)
+        self._others = _index_other_subjects(by_subject, subjects, len(hooks))
         self.is_searched = bool(self._subjects)  # False: every hook is a candidate
+
+    def entry(self, position: int) -> IndexEntry:
+        known = self._entries[position]
+        if known is None:
+            known = self._entries[position] = IndexEntry(self.hooks[position])
+        return known
+
+    def make_entries(self) -> tuple[IndexEntry, ...]:
+        """Of all hooks, for an index that is not searched."""
+        self.all_entries = tuple(map(self.entry, range(len(self.hooks))))
+        return self.all_entries
 
     def candidates(
         self, event: Event, deadline: float, known: dict[SubjectIndex, list[int]] | None = None, changes: Changes = ()
     ) -> list[int]:
         """Positions of the hooks that may hold, in order. With `known`, only subjects that `changes` touch are searched."""
         found = self._always
-        elsewhere = self._possible_elsewhere if self._others else None
+        searched = self if self._others else None
         for subject in self._subjects:
             if known is None:
-                hooks = subject.possible_hooks(event, deadline, elsewhere)
+                hooks = subject.possible_hooks(event, deadline, searched)
             elif subject in known and not touches(subject.reads, changes):
                 hooks = known[subject]
             else:
@@ -201,60 +221,84 @@ class HookIndex:
             if len(left) <= _NARROWING_THRESHOLD:
                 break
             possible = index.possible_hooks(event, deadline)
-            if len(possible) + len(without_words) < len(self.entries):
+            if len(possible) + len(without_words) < len(self.hooks):
                 left &= without_words.union(possible)
         return sorted(left)
 
-    def _possible_elsewhere(self, searched: Subject, event: Event, deadline: float) -> frozenset[int] | None:
+    def possible_elsewhere(self, searched: Subject, event: Event, deadline: float) -> frozenset[int] | None:
         """The hooks that have a word on every other subject with a short text; None if none of these rules any out."""
         left: frozenset[int] | None = None
         for index, without_words in self._others:
             if index.subject is searched or index.is_long(event, deadline):
                 continue
             possible = index.possible_hooks(event, deadline)
-            if len(possible) + len(without_words) < len(self.entries):
+            if len(possible) + len(without_words) < len(self.hooks):
                 hooks = without_words.union(possible)
                 left = hooks if left is None else left & hooks
         return left
 
 
-_WordsByHook = dict[int, list[WordSet]]  # by position: the sets of words that it has on one subject
+class _SubjectWords:
+    """The words on one subject: the sets of each hook, by its position, and how each word is spelled, if that is sure."""
+
+    __slots__ = ("sets", "spellings", "subject")
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.sets: dict[int, tuple[WordSet, ...]] = {}
+        self.spellings: dict[str, str | None] = {}
+
+    def add(self, position: int, pattern: TextPattern) -> None:
+        sets, text = pattern.words, pattern.required_text
+        if not sets:
+            return
+        self.sets[position] = self.sets[position] + sets if position in self.sets else sets
+        folded = None if text is None else fold_word(text)
+        for words in sets:
+            for word in words:
+                spelling = text if len(words) == 1 and word.strip(WORD_EDGE) == folded else None
+                if self.spellings.setdefault(word, spelling) != spelling:
+                    self.spellings[word] = None
 
 
-def _words_by_subject(hooks: Sequence[Hook]) -> dict[Subject, _WordsByHook]:
-    found: dict[Subject, _WordsByHook] = {}
-    known: dict[int, tuple[Subject, _WordsByHook]] = {}  # by id: hashing a subject takes longer than all the rest
+_BySubject = dict[Subject, _SubjectWords]
+
+
+def _words_by_subject(hooks: Sequence[Hook]) -> _BySubject:
+    found: _BySubject = {}
+    known: dict[int, _SubjectWords] = {}  # by id: hashing a subject takes longer than all the rest
     for position, hook in enumerate(hooks):
         for need in hook.when.needs():
-            sets = need.pattern.words
-            if not sets:
-                continue
-            row = known.get(id(need.subject))
-            if row is None:
-                row = known[id(need.subject)] = need.subject, found.setdefault(need.subject, {})
-            row[1].setdefault(position, []).extend(sets)
-    return found
+            words = known.get(id(need.subject))
+            if words is None:
+                words = known[id(need.subject)] = found.setdefault(need.subject, _SubjectWords(need.subject))
+            words.add(position, need.pattern)
+    return {subject: words for subject, words in found.items() if words.sets}
 
 
 _Choice = tuple[Subject, WordSet]
 
 
-def _attach_hooks(by_subject: dict[Subject, _WordsByHook], hooks: Sequence[Hook]) -> list[tuple[_Choice, ...]]:
+def _attach_hooks(by_subject: _BySubject, hooks: Sequence[Hook]) -> list[tuple[_Choice, ...]]:
     """For each hook the set of words that the fewest others have, or one for each alternative; () if it has no words."""
     chosen: list[tuple[_Choice, ...]] = [()] * len(hooks)
     costs: list[tuple[int, int]] = [(0, 0)] * len(hooks)
-    for subject, rows in by_subject.items():
+    for subject, of_subject in by_subject.items():
         subject_cost = _PATH_COST if is_path(subject) else 1
-        shared = Counter(word for sets in rows.values() for words in sets for word in words)
-        for position, sets in rows.items():
+        shared = Counter(word for sets in of_subject.sets.values() for words in sets for word in words)
+        for position, sets in of_subject.sets.items():
             for words in sets:
-                shortest = min(map(len, words))
+                shortest = shortest_length(words)
                 cost = sum(shared[word] for word in words) * _SHORT_WORD_COST.get(shortest, 1) * subject_cost, -shortest
                 if not chosen[position] or cost < costs[position]:
                     chosen[position], costs[position] = ((subject, words),), cost
     if len(hooks) > _MAX_UNINDEXED_HOOKS:
         for position, hook in enumerate(hooks):
-            chosen[position] = chosen[position] or _choose_words(hook.when) or ()
+            if not chosen[position]:
+                chosen[position] = choices = _choose_words(hook.when) or ()
+                for subject, words in choices:
+                    if subject in by_subject:
+                        by_subject[subject].spellings.update(dict.fromkeys(words))
     return chosen
 
 
@@ -277,24 +321,28 @@ def _choose_words(condition: Condition) -> tuple[_Choice, ...] | None:
 
 def _cost(choice: _Choice) -> tuple[int, int]:
     subject, words = choice
-    shortest = _shortest(words)
+    shortest = shortest_length(words)
     return len(words) * _SHORT_WORD_COST.get(shortest, 1) * (_PATH_COST if is_path(subject) else 1), -shortest
 
 
-def _group_by_subject(attached: Sequence[tuple[_Choice, ...]]) -> Iterable[tuple[Subject, list[tuple[int, WordSet]]]]:
-    found: dict[Subject, list[tuple[int, WordSet]]] = {}
-    known: dict[int, list[tuple[int, WordSet]]] = {}  # by id, as above
+_IndexedRows = list[tuple[list[_Row], SubjectIndex]]
+
+
+def _index_subjects(by_subject: _BySubject, attached: Sequence[tuple[_Choice, ...]]) -> _IndexedRows:
+    found: dict[Subject, list[_Row]] = {}
+    known: dict[int, list[_Row]] = {}  # by id, as above
     for position, choices in enumerate(attached):
         for subject, words in choices:
             rows = known.get(id(subject))
             if rows is None:
                 rows = known[id(subject)] = found.setdefault(subject, [])
             rows.append((position, words))
-    return found.items()
+    spellings = {subject: words.spellings for subject, words in by_subject.items()}
+    return [(rows, SubjectIndex(subject, rows, spellings.get(subject, {}))) for subject, rows in found.items()]
 
 
 def _index_other_subjects(
-    by_subject: dict[Subject, _WordsByHook], count: int
+    by_subject: _BySubject, attached: _IndexedRows, count: int
 ) -> tuple[tuple[SubjectIndex, frozenset[int]], ...]:
     """For each subject an index of all hooks that have words on it, and the hooks that have none.
 
@@ -302,12 +350,9 @@ def _index_other_subjects(
     """
     if not _NARROWING_THRESHOLD < count <= _MAX_NARROWED_HOOKS:
         return ()
-    every = frozenset(range(count))
-    return tuple(
-        (SubjectIndex(subject, ((at, max(sets, key=_shortest)) for at, sets in rows.items())), every.difference(rows))
-        for subject, rows in by_subject.items()
-    )
-
-
-def _shortest(words: WordSet) -> int:
-    return min(map(len, words))
+    every, found = frozenset(range(count)), list[tuple[SubjectIndex, frozenset[int]]]()
+    for subject, words in by_subject.items():
+        rows = [(at, max(sets, key=shortest_length)) for at, sets in words.sets.items()]
+        same = next((index for other, index in attached if index.subject is subject and other == rows), None)
+        found.append((same or SubjectIndex(subject, rows, words.spellings), every.difference(words.sets)))
+    return tuple(found)

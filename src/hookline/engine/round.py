@@ -160,10 +160,9 @@ class Round:
             positions: Sequence[int] = index.candidates(self.event, self._budget.deadline, known, changes)
             if self._explain:
                 self._possible = {**(self._possible or {}), number: frozenset(positions)}
-                positions = range(len(index.entries))
-            entries = index.entries
+                positions = range(len(index.hooks))
             for position in positions:
-                entry = entries[position]
+                entry = index.entry(position)
                 found.append(((entry.hook.order, number, position), entry))
         if len(self._indexes) > 1:
             found.sort(key=lambda ranked: ranked[0])
@@ -226,7 +225,7 @@ class Round:
             self._provide_memory()
         if not budget.is_overdrawn():
             try:
-                return (entry.holds or entry.prepare_holds())(self.event, budget.deadline)
+                return entry.holds(self.event, budget.deadline)
             except UndecidedError:
                 if budget.extend():
                     return self._holds(entry)
@@ -497,7 +496,7 @@ class Round:
             return None
         candidates = [entry.hook for rank, entry in self.candidates() if self._skip_reason(rank, entry) is None]
         if any(hook.may_change for hook in candidates):
-            hooks = [entry.hook for _, index in self._indexes for entry in index.entries]
+            hooks = [hook for _, index in self._indexes for hook in index.hooks]
             candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
         return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
 

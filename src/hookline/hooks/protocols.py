@@ -81,6 +81,10 @@ class TextPattern(Protocol):
     def words(self) -> tuple[tuple[str, ...], ...]:
         """Each set has a word of every text that matches, in any case. For the index; empty if no word is sure."""
 
+    @property
+    def required_text(self) -> str | None:
+        """A text that is in every text that matches, exactly like this; None if none is sure, or before `words` are known."""
+
     def search(self, text: str, deadline: float = NO_DEADLINE) -> bool: ...
     def replace(self, text: str, new: str, deadline: float = NO_DEADLINE) -> str: ...
     def __hash__(self) -> int: ...

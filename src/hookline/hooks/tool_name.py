@@ -49,6 +49,7 @@ class _AnyName:
 
     source = ""
     words: tuple[tuple[str, ...], ...] = ()
+    required_text: str | None = None
 
     def search(self, text: str, deadline: float = math.inf) -> bool:
         return True

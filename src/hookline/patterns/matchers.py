@@ -281,6 +281,10 @@ class Shorthand:
     def words(self) -> tuple[WordSet, ...]:
         return self.pattern.words
 
+    @property
+    def required_text(self) -> str | None:
+        return self.pattern.required_text
+
     def replace(self, text: str, new: str, deadline: float = math.inf) -> str:
         return self.pattern.replace(text, new, deadline)
 

@@ -64,7 +64,7 @@ class CompiledPattern:
 
     engine: LinearEngine | None
     backtracking: BacktrackingEngine | None = None
-    simple_source: str | None = None  # RE2's, if it is compiled later
+    is_simple: bool = False  # compiled when it is first searched for
     words: Words | None = None  # None: found when they are needed
 
 
@@ -78,11 +78,11 @@ class Pattern:
         "_anchor",
         "_backtracking",
         "_hash",
+        "_is_simple",
         "_linear",
         "_match",
-        "_rare_character",
-        "_simple_source",
         "_surely_quick",
+        "_text",
         "_words",
         "source",
         "syntax",
@@ -97,9 +97,9 @@ class Pattern:
     _match: Any
     _anchor: Any
     _surely_quick: int
-    _simple_source: str | None  # RE2's, until it is compiled
+    _is_simple: bool  # and not yet compiled
     _words: tuple[WordSet, ...] | None  # None until they are needed
-    _rare_character: str | None
+    _text: str | None
     _hash: int
 
     def __init__(self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern) -> None:
@@ -107,9 +107,9 @@ class Pattern:
         set_slot(self, "source", source)
         set_slot(self, "syntax", syntax)
         set_slot(self, "whole", whole)
-        set_slot(self, "_simple_source", built.simple_source)
+        set_slot(self, "_is_simple", built.is_simple)
         set_slot(self, "_words", None if words is None else words.sets)
-        set_slot(self, "_rare_character", None if words is None else words.rare_character)
+        set_slot(self, "_text", None if words is None else words.text)
         set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
         self._set_engines(built)
 
@@ -126,10 +126,15 @@ class Pattern:
         """Each set has a word of every text that matches, in any case. For an index; empty if no word is sure."""
         if self._words is None:
             found = _find_words(self.source, self.syntax)
-            object.__setattr__(self, "_rare_character", found.rare_character)
+            object.__setattr__(self, "_text", found.text)
             object.__setattr__(self, "_words", found.sets)
             return found.sets
         return self._words
+
+    @property
+    def required_text(self) -> str | None:
+        """A text that is in every text that matches, exactly like this; None if none is sure, or before `words` are known."""
+        return self._text
 
     @property
     def is_linear(self) -> bool:
@@ -141,8 +146,12 @@ class Pattern:
 
         deadline: in time.perf_counter() seconds. In any case, a search ends about SEARCH_SECONDS from now.
         """
-        if self._rare_character is not None and self._rare_character not in text:
-            return False  # one character is found at many bytes per nanosecond
+        if self._text is not None and self._text not in text:
+            return False  # Python finds one text several times as fast as RE2
+        return self.confirm(text, deadline)
+
+    def confirm(self, text: str, deadline: float = math.inf) -> bool:
+        """Like `search`, for a text that is known to have the `required_text`."""
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
@@ -169,10 +178,11 @@ class Pattern:
 
     def _compile_simple(self) -> None:
         """Two threads may both do it, with the same result."""
-        source = self._simple_source
-        if source is not None:
-            self._set_engines(CompiledPattern(LinearEngine(source, whole=self.whole)))
-            object.__setattr__(self, "_simple_source", None)
+        if self._is_simple:
+            simple = parse_simple(self.source, javascript=self.syntax is Syntax.JAVASCRIPT)
+            assert simple is not None
+            self._set_engines(CompiledPattern(LinearEngine(simple[0], whole=self.whole)))
+            object.__setattr__(self, "_is_simple", False)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pattern is immutable: {name}")
@@ -201,7 +211,8 @@ def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False)
     if syntax is not Syntax.PYTHON:
         simple = parse_simple(source, javascript=syntax is Syntax.JAVASCRIPT)
         if simple is not None:
-            return Pattern(source, syntax, whole, CompiledPattern(None, None, simple[0], find_words(simple[1])))
+            words = find_words(simple[1])
+            return Pattern(source, syntax, whole, CompiledPattern(None, words=words, is_simple=True))
     built = (
         _compile_native(source, whole)
         if syntax is Syntax.NATIVE

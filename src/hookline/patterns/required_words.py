@@ -24,23 +24,23 @@ Outline = str | list["Outline"] | tuple["Outline", ...] | None
 
 WordSet = tuple[str, ...]
 
+WORD_EDGE: Final = "\ud800"
+"""Stands in a word for RE2's `\\b`: without it, `SECRET_1\\b` would be asked about every text with SECRET_1234. A pattern's own
+text never has this character, because lone surrogates are not read as words."""
+
 _MAX_ALTERNATIVES: Final = 64
 _MAX_WORD_LENGTH: Final = 48
 _MAX_DEPTH: Final = 50
 _MAX_BMP: Final = 0xFFFF  # JavaScript reads a character beyond as two
 _SURROGATES: Final = range(0xD800, 0xE000)
 _OTHER_CASES: Final = {"k": "\u212a", "s": "\u017f"}  # beside the capital letter, in RE2 and in Unicode
-_RARE_FIRST: Final = (
-    "\x00~^`\\#@|%&{}<>$!?+*[]QZXJqzjKVYWxPkGHBUMvLFDNORICTSEA9876543210\"';:=()/-_,.\nywbpgfmculhdrosinat e"
-)
-_RARITY: Final = {character: rank for rank, character in enumerate(_RARE_FIRST)}
 
 
 class Words(NamedTuple):
     sets: tuple[WordSet, ...]
     """Each of them has a word of every text that matches, perhaps in another case. ASCII words are in small letters."""
-    rare_character: str | None
-    """It is in every text that matches, exactly like this: the least usual one of a word."""
+    text: str | None
+    """It is in every text that matches, exactly like this: the longest word."""
 
 
 NO_WORDS: Final = Words((), None)
@@ -50,21 +50,22 @@ def find_words(outline: Outline, any_case: bool = False) -> Words:
     """any_case: a text in the outline stands for its other cases too."""
     exact, sets = _read(outline)
     if exact:
-        sets = [(exact[-_MAX_WORD_LENGTH:],)]
-    rare = None
+        sets = _one_word(exact)
+    text = None
     if not any_case:
-        characters = {character for words in sets if len(words) == 1 for character in words[0]}
-        rare = min(characters, key=rarity, default=None)
-    return Words(tuple(dict.fromkeys(tuple(map(_fold, words)) for words in sets)), rare)
+        alone = [part for words in sets if len(words) == 1 for part in words[0].split(WORD_EDGE)]
+        text = max(alone, key=len, default=None)
+    return Words(tuple(dict.fromkeys(tuple(map(fold_word, words)) for words in sets)), text)
 
 
-def rarity(character: str) -> int:
-    """Its place among the characters of usual texts, the rarest first."""
-    return _RARITY.get(character, 0)
+def fold_word(word: str) -> str:
+    is_ascii = word.isascii() or word.replace(WORD_EDGE, "").isascii()
+    return word.lower() if is_ascii else word  # elsewhere, lower() may change more than the case
 
 
-def _fold(word: str) -> str:
-    return word.lower() if word.isascii() else word  # elsewhere, lower() may change more than the case
+def _one_word(run: str) -> list[WordSet]:
+    """The set with this word alone; none if it is empty, or only the edge of a word."""
+    return [(run[-_MAX_WORD_LENGTH:],)] if run.strip(WORD_EDGE) else []
 
 
 def _read(part: Outline) -> tuple[str | None, list[WordSet]]:
@@ -80,16 +81,11 @@ def _read(part: Outline) -> tuple[str | None, list[WordSet]]:
         if isinstance(each, str):
             run += each
             continue
-        if run:
-            sets.append((run[-_MAX_WORD_LENGTH:],))
+        sets += _one_word(run)
         if each is not None:
             sets += _read_alternatives(each)
         run, is_exact = "", False
-    if is_exact:
-        return run, []
-    if run:
-        sets.append((run[-_MAX_WORD_LENGTH:],))
-    return None, sets
+    return (run, []) if is_exact else (None, sets + _one_word(run))
 
 
 def _flat_parts(parts: list[Outline]) -> Iterator[str | tuple[Outline, ...] | None]:
@@ -105,18 +101,15 @@ def _read_alternatives(options: tuple[Outline, ...]) -> list[WordSet]:
     found: dict[str, None] = {}
     for option in options:
         exact, sets = _read(option)
-        if exact is None:
-            best = max(sets, key=_shortest, default=())
-        else:
-            best = (exact[-_MAX_WORD_LENGTH:],) if exact else ()
+        best = max(sets if exact is None else _one_word(exact), key=shortest_length, default=())
         if not best:
             return []
         found.update(dict.fromkeys(best))
     return [tuple(found)] if len(found) <= _MAX_ALTERNATIVES else []
 
 
-def _shortest(words: WordSet) -> int:
-    return min(map(len, words))
+def shortest_length(words: WordSet) -> int:
+    return min([len(word) - word.count(WORD_EDGE) for word in words])
 
 
 def outline_of_repeat(part: Outline, least: int, most: int | None) -> Outline:

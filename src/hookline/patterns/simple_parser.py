@@ -12,7 +12,7 @@ from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import write_set
-from hookline.patterns.required_words import Outline, outline_of_repeat
+from hookline.patterns.required_words import WORD_EDGE, Outline, outline_of_repeat
 from hookline.patterns.syntax_tree import JAVASCRIPT_LINE_ENDS, JAVASCRIPT_SPACE, CharacterSet, complement
 
 _TOKEN: Final = lazy_pattern(
@@ -70,6 +70,8 @@ def parse_simple(source: str, *, javascript: bool) -> tuple[str, Outline] | None
             if javascript and text in _NATIVE_ONLY:
                 return None
             written.append(_BOUNDARIES[text])
+            if text == r"\b":
+                parts.append(WORD_EDGE)
         elif kind == 6:
             least, most = _read_bounds(text)
             is_counted = text[0] == "{"

@@ -30,6 +30,10 @@ class SecretHints:
     def words(self) -> tuple[tuple[str, ...], ...]:
         return (HINT_WORDS,)
 
+    @property
+    def required_text(self) -> None:
+        return None
+
     def search(self, text: str, deadline: float = NO_DEADLINE) -> bool:
         return self.pattern.search(text, deadline)
 

@@ -124,6 +124,10 @@ class ProgramNames:
     def words(self) -> tuple[tuple[str, ...], ...]:
         return ((*sorted(self.names), UNKNOWN_PROGRAM),)
 
+    @property
+    def required_text(self) -> None:
+        return None
+
     def search(self, text: str, deadline: float = NO_DEADLINE) -> bool:
         return text in self.names or text == UNKNOWN_PROGRAM
 
