@@ -71,11 +71,12 @@ def _build_span(document: Document, value: Any, start: int, item_start: int) -> 
     positions = document.source_map.positions.get(id(value))
     if positions is None:
         return JsonSpan(start, scalar_end(document.text, start), value, item_start)
-    end = document.source_map.ends[start]
-    if isinstance(positions, list):
-        items = tuple(_build_span(document, each, at, at) for each, at in zip(value, positions, strict=True))
+    *begins, end = positions
+    if isinstance(value, list):
+        items = tuple(_build_span(document, each, at, at) for each, at in zip(value, begins, strict=True))
         return JsonSpan(start, end, value, item_start, items=items)
-    members = {key: _build_span(document, value[key], at, key_at) for key, (key_at, at) in positions.items()}
+    places = zip(value, begins[::2], begins[1::2], strict=True)
+    members = {key: _build_span(document, value[key], at, key_at) for key, key_at, at in places}
     return JsonSpan(start, end, value, item_start, members)
 
 

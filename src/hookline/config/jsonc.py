@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, NoReturn, TypeAlias
 
 from hookline.config.document import (
@@ -54,7 +55,7 @@ def scalar_end(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-_OpenContainer: TypeAlias = tuple[Any, Any, int, str]
+_OpenContainer: TypeAlias = "tuple[Any, array[int], int, str]"
 """A list or mapping that is still open, the positions of its parts, its start, and the bracket that closes it."""
 
 
@@ -63,7 +64,6 @@ class _JsonParser:
         self.source = source
         self.text = source.text
         self.positions: Positions = {}
-        self.ends: dict[int, int] = {}
         self.values = 0
         self.open_containers: list[_OpenContainer] = []
         self.conflicts: dict[int, list[Problem]] = {}
@@ -82,26 +82,29 @@ class _JsonParser:
         rest = skip_gap(self.text, position)
         if rest < len(self.text):
             self.fail(rest, f"Expected the end of the file, found {self.describe_found(rest)}.", "Remove what follows.")
-        return self.root, SourceMap(self.source.starts, root_at, self.positions, self.ends)
+        return self.root, SourceMap(self.source.starts, root_at, self.positions)
 
-    def parse_mapping_entry(self, mapping: dict[str, Any], positions: dict[str, tuple[int, int]], position: int) -> int:
+    def parse_mapping_entry(self, mapping: dict[str, Any], positions: array[int], position: int) -> int:
         match = _KEY.match(self.text, position)
         if match is None:
             return self.close_or_fail(position, "}")
         kind = match.lastindex or 1
         key_at = match.start(1) - 1 if kind == 1 else match.start(2)
         key: str = match[1] if kind == 1 else self.unescape(match[2], key_at)
-        if key in mapping:
-            self.conflicts.setdefault(id(mapping), []).append(
-                self.source.add_duplicate_key(key, key_at, positions[key][0])
-            )
         at = match.end()
+        if key in mapping:
+            number = 2 * list(mapping).index(key)
+            problem = self.source.add_duplicate_key(key, key_at, positions[number])
+            self.conflicts.setdefault(id(mapping), []).append(problem)
+            positions[number : number + 2] = array("I", (key_at, at))
+        else:
+            positions.append(key_at)
+            positions.append(at)
         value, position = self.parse_value(at)
         mapping[key] = value
-        positions[key] = (key_at, at)
         return self.advance(value, at, position)
 
-    def parse_list_entry(self, items: list[Any], positions: list[int], position: int) -> int:
+    def parse_list_entry(self, items: list[Any], positions: array[int], position: int) -> int:
         at = skip_gap(self.text, position)
         if self.text.startswith("]", at):
             return self.close_or_fail(position, "]")
@@ -128,22 +131,19 @@ class _JsonParser:
     def open_container(self, container: Any, at: int) -> None:
         if len(self.open_containers) >= MAX_NESTING:
             self.source.fail_too_deep(at)
-        positions: Any = {} if type(container) is dict else []
-        self.positions[id(container)] = positions
+        positions = self.positions[id(container)] = array("I")
         self.open_containers.append((container, positions, at, "}" if type(container) is dict else "]"))
 
     def close_container(self, bracket: str, at: int) -> None:
         container, positions, opened_at, closing = self.open_containers.pop()
-        self.ends[opened_at] = at + 1
+        positions.append(at + 1)
         if bracket != closing:
             opening = f"{self.text[opened_at]} on line {self.source.line(opened_at)}"
             self.fail(at, f"Found {bracket}, but the {opening} is still open.", f"Close it with {closing}.")
         if self.conflicts and id(container) in self.conflicts:
             self.replace_mapping(container, ConflictingKeys(container, self.conflicts.pop(id(container))), positions)
 
-    def replace_mapping(
-        self, mapping: dict[str, Any], conflicting: ConflictingKeys, positions: dict[str, tuple[int, int]]
-    ) -> None:
+    def replace_mapping(self, mapping: dict[str, Any], conflicting: ConflictingKeys, positions: array[int]) -> None:
         """Repositions the mapping that was just closed."""
         self.positions[id(conflicting)] = positions
         parent = self.open_containers[-1][0] if self.open_containers else None

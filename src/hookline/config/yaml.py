@@ -5,6 +5,7 @@ It follows YAML 1.2's core schema, plus `<<` merges as in YAML 1.1: a mapping's 
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 from yaml import events
@@ -104,7 +105,7 @@ class _OpenContainer:
     """A list or mapping that is still open."""
 
     value: Any
-    positions: Any
+    positions: array[int]
     at: int
     anchor: str | None
     values_before: int
@@ -124,6 +125,14 @@ class _OpenContainer:
         return ConflictingKeys(
             {key: value for key, value in self.value.items() if key[:1] != _BAD_KEY_PREFIX}, self.problems
         )
+
+    def text_positions(self) -> array[int]:
+        """The positions of a mapping without those of keys that are not text."""
+        found = array("I")
+        for number, key in enumerate(self.value):
+            if key[:1] != _BAD_KEY_PREFIX:
+                found += self.positions[2 * number : 2 * number + 2]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +161,10 @@ class _YamlBuilder:
         self.aliased = 0
         self.anchors: dict[str, _Anchor] = {}
         self.stack: list[_OpenContainer] = []
-        self.steps = {
+
+    def build(self, text: str) -> None:
+        parser = CParser(text)
+        steps = {  # not an attribute: the builder would refer to itself and outlive the document, with all positions
             events.ScalarEvent: self.on_scalar,
             events.MappingStartEvent: self.on_mapping_start,
             events.SequenceStartEvent: self.on_sequence_start,
@@ -161,10 +173,6 @@ class _YamlBuilder:
             events.AliasEvent: self.on_alias,
             events.DocumentStartEvent: self.on_document_start,
         }
-
-    def build(self, text: str) -> None:
-        parser = CParser(text)
-        steps = self.steps
         try:
             while (event := parser.get_event()) is not None:
                 step = steps.get(type(event))
@@ -226,12 +234,12 @@ class _YamlBuilder:
         return self.source.add_problem("tag", at, what, "Remove it. If it is part of the text, quote the text.")
 
     def on_mapping_start(self, event: Any) -> None:
-        self.open_container(event, {}, {}, _TAG_PREFIX + "map")
+        self.open_container(event, {}, _TAG_PREFIX + "map")
 
     def on_sequence_start(self, event: Any) -> None:
-        self.open_container(event, [], [], _TAG_PREFIX + "seq")
+        self.open_container(event, [], _TAG_PREFIX + "seq")
 
-    def open_container(self, event: Any, value: Any, positions: Any, tag: str) -> None:
+    def open_container(self, event: Any, value: Any, tag: str) -> None:
         at = self.position(event)
         problems: tuple[Problem, ...] = ()
         if event.tag is not None and event.tag not in (tag, "!"):
@@ -240,8 +248,8 @@ class _YamlBuilder:
             self.source.fail_too_deep(at)
         if event.anchor is not None:
             self.anchors[event.anchor] = _UNFINISHED
+        positions = self.positions[id(value)] = array("I")
         self.stack.append(_OpenContainer(value, positions, at, event.anchor, self.values, problems=problems))
-        self.positions[id(value)] = positions
 
     def on_mapping_end(self, event: Any) -> None:
         mapping = self.stack[-1]
@@ -252,8 +260,8 @@ class _YamlBuilder:
     def on_container_end(self, _event: Any) -> None:
         closed = self.stack.pop()
         value = closed.to_value()
-        if value is not closed.value:
-            self.positions[id(value)] = closed.positions
+        if type(value) is ConflictingKeys:
+            self.positions[id(value)] = closed.text_positions()
         if closed.anchor is not None:
             size = self.values - closed.values_before
             self.anchors[closed.anchor] = _Anchor(value, size, closed.height)
@@ -303,14 +311,19 @@ class _YamlBuilder:
             parent.positions.append(at)
         elif parent.key is None:
             parent.key, parent.key_at = value, at
-            if type(value) is not str or value in parent.positions:
+            if type(value) is not str or value in container:
                 parent.key = self.replace_bad_key(value, at)
             return
         elif parent.key == _MERGE_KEY and parent.merge_at == parent.key_at:
             self.add_merge_sources(parent, value, at)
         else:
+            if parent.key in container:  # a duplicate, which is a problem already
+                number = 2 * list(container).index(parent.key)
+                parent.positions[number : number + 2] = array("I", (parent.key_at, at))
+            else:
+                parent.positions.append(parent.key_at)
+                parent.positions.append(at)
             container[parent.key] = value
-            parent.positions[parent.key] = (parent.key_at, at)
             parent.key = None
         self.values += 1
         if self.values - self.aliased > MAX_VALUES:
@@ -320,7 +333,8 @@ class _YamlBuilder:
         """Adds the problem, and returns a key with which parsing can continue."""
         mapping = self.stack[-1]
         if type(value) is str:
-            mapping.problems += (self.source.add_duplicate_key(value, at, mapping.positions[value][0]),)
+            first = mapping.positions[2 * list(mapping.value).index(value)]
+            mapping.problems += (self.source.add_duplicate_key(value, at, first),)
             return value
         if type(value) is UnreadableValue:
             mapping.problems += (value.problem,)
@@ -352,10 +366,10 @@ class _YamlBuilder:
         positions = self.positions[id(merged)]
         if type(merged) is ConflictingKeys and not mapping.problems:
             mapping.problems = merged.problems
-        for key, value in merged.items():
+        for number, (key, value) in enumerate(merged.items()):
             if key not in mapping.value:
                 mapping.value[key] = value
-                mapping.positions[key] = positions[key]  # type: ignore[call-overload]
+                mapping.positions += positions[2 * number : 2 * number + 2]
 
     def position(self, event: Any) -> int:
         return int(event.start_mark.index) + self.offset

@@ -23,7 +23,13 @@ _SERVER: Final = lazy_pattern(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Z
 
 
 def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:
-    return Matches(_tool_name(compiled, vocabulary.name), compiled)
+    """Equal conditions are one object: most rules of a file name the same few tools, and each condition has a cache."""
+    return _match_tool_name(compiled, vocabulary.name)
+
+
+@lru_cache(maxsize=1024)
+def _match_tool_name(compiled: TextPattern, vocabulary_name: str) -> Matches:
+    return Matches(_tool_name(compiled, vocabulary_name), compiled)
 
 
 def resolve_tool_names(condition: Condition) -> Condition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
@@ -127,6 +128,12 @@ class ToolField:
 
     def __str__(self) -> str:
         return "input." + ".".join(str(step) for step in self.path)
+
+
+@lru_cache(maxsize=1024)
+def tool_field(path: FactPath, vocabulary_name: str, *, only_text: bool = False) -> ToolField:
+    """Thousands of rules read the same few fields: they share one subject, which the index then knows by its identity."""
+    return ToolField(path, VOCABULARIES[vocabulary_name], only_text)
 
 
 def field_value(event: Event, path: FactPath) -> Any:

@@ -458,7 +458,8 @@ def _misspelled_tool(name: str, vocabulary: Vocabulary) -> str | None:
             return None
         alike = (each for each in sorted(known) if each.lower() == name.lower())
         return next(alike, None) or _own_name(name, vocabulary)
-    candidates = _names_of_length(vocabulary, len(fold_word(name)))
+    folded = fold_word(name)
+    candidates = _similar_names(vocabulary, len(folded), folded[:1], folded[-1:])
     return next((each for each in candidates if is_typo(name, each)), None)
 
 
@@ -481,12 +482,16 @@ def _known_names(vocabulary: Vocabulary) -> frozenset[str]:
     return vocabulary.known_names
 
 
-@lru_cache(maxsize=512)
-def _names_of_length(vocabulary: Vocabulary, length: int) -> tuple[str, ...]:
-    """The names that a typo in a word of this length may mean; the vocabulary's own come first."""
+@lru_cache(maxsize=4096)
+def _similar_names(vocabulary: Vocabulary, length: int, first: str, last: str) -> tuple[str, ...]:
+    """The names that a typo in a word like this may mean; the vocabulary's own come first. See is_typo."""
     known = _known_names(vocabulary)
-    names = (*sorted(known), *sorted(_all_names() - known))
-    return tuple(each for each in names if len(each) > 2 and abs(len(fold_word(each)) - length) <= 1)
+    folded = {name: fold_word(name) for name in (*sorted(known), *sorted(_all_names() - known)) if len(name) > 2}
+    return tuple(
+        name
+        for name, word in folded.items()
+        if abs(len(word) - length) <= 1 and (word[:1] == first or word[-1:] == last or min(len(word), length) <= 2)
+    )
 
 
 @lru_cache(maxsize=1)

@@ -58,10 +58,13 @@ def load_text(text: str, file: str, dialect: str | None = None) -> Book:
     """Loads the text as if it were in that file, as trusted. Raises ConfigError like `load_file`."""
     source = named_source(file, dialect)
     with gc_paused():
-        document, problems = salvage_text(text, file)
-        return _build_book(
-            ParsedFile(source, problems=problems) if document is None else parse_document(document, source), True
-        )
+        return _build_book(_parse_text(text, source, file), True)
+
+
+def _parse_text(text: str, source: Source, file: str) -> ParsedFile:
+    """A function of its own, so that the document is gone before the index is built: it is as large as the hooks."""
+    document, problems = salvage_text(text, file)
+    return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
 
 
 def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True, host: Host | None = None) -> Book:

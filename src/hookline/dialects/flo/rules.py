@@ -42,7 +42,7 @@ from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
-from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tool_input import tool_field
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -247,7 +247,7 @@ def _parse_condition(at: Node, event: str) -> Condition:
     for field, place in fields.entries() if fields is not None else ():
         field_pattern = None if place.text(empty=True) is None else _compile_pattern(place)
         if field_pattern is not None:
-            parts.append(Matches(ToolField((field,), VOCABULARY, only_text=True), field_pattern))
+            parts.append(Matches(tool_field((field,), VOCABULARY.name, only_text=True), field_pattern))
     return all_of(parts)
 
 

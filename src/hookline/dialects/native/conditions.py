@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from hookline.config.node import Node, enclosing_hook_id
@@ -55,7 +56,7 @@ from hookline.hooks.event import FactPath, path_source
 from hookline.hooks.events import EVENTS
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
-from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tool_input import ToolField, tool_field
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_imports import lazy_pattern
@@ -218,8 +219,13 @@ def _parse_input(at: Node, info: HookInfo) -> Condition | None:
 
 
 def _parse_field(name: str, at: Node, info: HookInfo) -> Condition | None:
-    path = fact_path(f"input.{name}") or ("tool", "input", name)
-    return parse_test(at, ToolField(path[2:], info.vocabulary), path)
+    path = _field_path(name)
+    return parse_test(at, tool_field(path[2:], info.vocabulary.name), path)
+
+
+@lru_cache(maxsize=1024)
+def _field_path(name: str) -> FactPath:
+    return fact_path(f"input.{name}") or ("tool", "input", name)
 
 
 def _write_input(condition: Condition) -> Any:
@@ -243,7 +249,7 @@ def _parse_fact(name: str, at: Node, info: HookInfo) -> Condition | None:
         at.add_problem("unknown-fact", f"{name} is not a fact.", f"{info.event} has {facts}.", at_key=True)
         return None
     is_input = path[:2] == ("tool", "input") and path[2:]
-    subject: Subject = ToolField(path[2:], info.vocabulary) if is_input else Fact(path)
+    subject: Subject = tool_field(path[2:], info.vocabulary.name) if is_input else Fact(path)
     return parse_test(at, subject, path)
 
 

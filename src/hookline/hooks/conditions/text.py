@@ -135,7 +135,7 @@ class Matches:
 
     subject: Subject
     pattern: TextPattern
-    _cache: dict[tuple[str, ...], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cache: dict[tuple[str, ...], bool] = field(init=False, repr=False, compare=False)  # not set until it is needed
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         texts = self.subject.texts(event, deadline)
@@ -146,7 +146,14 @@ class Matches:
     @property
     def cached_matches(self) -> Mapping[tuple[str, ...], bool] | None:
         """The answers of `match_cached` so far; None if the subject's texts are too many to cache."""
-        return self._cache if self.subject.is_cacheable else None
+        return self._answers() if self.subject.is_cacheable else None
+
+    def _answers(self) -> dict[tuple[str, ...], bool]:
+        try:
+            return self._cache
+        except AttributeError:
+            object.__setattr__(self, "_cache", {})
+            return self._cache
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
         readings = self.subject.readings(event, deadline)
@@ -154,12 +161,13 @@ class Matches:
         return unanimous(str(self.subject), answers, self.subject, event, doubts=ends_in_guess(readings))
 
     def match_cached(self, texts: tuple[str, ...], deadline: float) -> bool:
-        known = self._cache.get(texts)
+        answers = self._answers()
+        known = answers.get(texts)
         if known is None:
             known = self._any_match(texts, deadline)
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[texts] = known
+            if len(answers) >= _CACHE_SIZE:
+                answers.clear()
+            answers[texts] = known
         return known
 
     def _any_match(self, texts: tuple[str, ...], deadline: float) -> bool:
