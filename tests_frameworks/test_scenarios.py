@@ -106,7 +106,7 @@ def test_the_callback_of_the_program_is_asked(run: Any) -> None:
     trial = Trial([["git push"]])
     trial.options = {**trial.options, "ask": lambda question: trial.asked.append(question.tool) or True}
     run(trial)
-    assert trial.asked == ["bash"]
+    assert trial.asked == [getattr(DRIVER, "TOOL", "bash")]
     assert trial.ran == ["git push"]
 
 
@@ -137,6 +137,7 @@ def test_stops_are_not_denied_for_ever() -> None:
     assert len(trial.requests) == 6
 
 
+@pytest.mark.skipif("errors" in ANSWERS, reason=str(ANSWERS.get("errors")))
 @pytest.mark.parametrize("run", _agent_paths())
 def test_the_error_of_a_tool_is_masked(run: Any) -> None:
     trial = Trial([["echo fail"]])
@@ -174,7 +175,8 @@ def test_the_record_is_the_same_in_every_framework() -> None:
     entries = record()
     assert {each["host"] for each in entries} == {FRAMEWORK}
     assert len({each["session"] for each in entries}) == 1
-    kept = [(e["event"], e["tool"] or "", e["verdict"], e["hook"] or "") for e in entries]
+    names = {None: "", getattr(DRIVER, "TOOL", "bash"): "bash"}
+    kept = [(e["event"], names[e["tool"]], e["verdict"], e["hook"] or "") for e in entries]
     assert kept == [each for each in TOUR if each[0] not in ANSWERS.get("events", ())]
     changed = next(each for each in entries if each["event"] == "tool.before")
     assert changed["input"]["command"] == "echo plain"

@@ -559,7 +559,7 @@ class AgentRun:
     async def _fire(self, event: str, *, call: FrameworkCall | None = None, **facts: Any) -> Decision:
         if event not in self.hooks.support.events:
             raise AssertionError(f"{self.hooks.support.name} does not declare {event}")
-        decision = await self.hooks.session.fire(event, {**self._facts(event), **facts})
+        decision = await self.hooks.session.fire(event, {**self.facts(event), **facts})
         if decision.halt:
             self._halt(decision.full_reason or "Stopped by a hook")
         for note in decision.notes:
@@ -578,7 +578,8 @@ class AgentRun:
         root._halted = root._halted or reason
         self.conversation.abort.abort(reason)
 
-    def _facts(self, event: str) -> dict[str, Any]:
+    def facts(self, event: str) -> dict[str, Any]:
+        """What every event of this run has."""
         facts: dict[str, Any] = {
             "session": self._session_facts(),
             "thread": {"id": self.conversation.id},

@@ -1,0 +1,159 @@
+"""Claude Agent SDK: `ClaudeAgentOptions(hooks=HooklineHooks())`.
+
+The SDK runs Claude Code, so that payloads and replies are Claude Code's.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any, Final, Unpack
+
+from hookline.engine.decision import Decision
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.support import SUBAGENT_EVENTS, FrameworkSupport
+from hookline.hooks.event import Event
+from hookline.hooks.events import MAX_DENIED_STOPS
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents.claude_code import AGENT
+from hookline.hosts.python.session import Question
+from hookline.lazy_dataclasses import replace
+
+with extra_required("hookline.frameworks.claude_agent_sdk needs the Claude Agent SDK", "claude-agent-sdk"):
+    from claude_agent_sdk import HookMatcher
+
+SUPPORT: Final = FrameworkSupport(
+    name="claude_agent_sdk",
+    title="Claude Agent SDK",
+    package="claude-agent-sdk",
+    extra="claude-agent-sdk",
+    version="0.2.182",
+    installs_as="ClaudeAgentOptions(hooks=HooklineHooks())",
+    events=(
+        "session.start",
+        "agent.start",
+        "prompt.submit",
+        "history.compact",
+        "tool.before",
+        "approval.request",
+        "notification",
+        "tool.after",
+        *SUBAGENT_EVENTS[1:],
+        "stop",
+        "agent.end",
+        "session.end",
+    ),
+    answers={
+        "ask": "yes, through `can_use_tool`",
+        "result": "yes, but not the error of a tool that failed",
+        "prompt": "text that is added becomes context; any other change is a deny",
+        "request": "no: Claude Code does not show its requests",
+    },
+    pauses=True,
+    covers_subagents="yes",
+)
+
+_EVENTS: Final = (
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+    "PermissionRequest",
+)
+_TIMEOUT: Final = 600.0  # seconds; each hook has its own, shorter one
+_log = logging.getLogger("hookline")
+
+
+class HooklineHooks(dict[str, list[Any]]):
+    """A value for `ClaudeAgentOptions.hooks`. To add hooks of your own, append to its lists."""
+
+    def __init__(self, **options: Unpack[HookOptions]) -> None:
+        self.hooks = FrameworkHooks(SUPPORT, options)
+        self._denied_stops: dict[str, int] = {}
+        super().__init__(
+            {name: [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
+        )
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self.hooks.close()
+
+    async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        """One event of Claude Code. Whatever fails is answered with what permits nothing."""
+        name = str(payload.get("hook_event_name", ""))
+        try:
+            return await self._decide(name, {**payload, "tool_use_id": tool_use_id or payload.get("tool_use_id")})
+        except Exception as error:
+            _log.error("hooks failed, so %s is not permitted", name, exc_info=True)
+            reason = f"Hooks could not decide ({type(error).__name__})."
+            return {"continue_": False, "stopReason": reason, "decision": "block", "reason": reason}
+
+    async def _decide(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
+        session = str(payload.get("session_id", ""))
+        run = self.hooks.find_run(session)
+        if run is None or name == "UserPromptSubmit":
+            run = self.hooks.new_run(thread=session or None, key=session)
+            started = await run.start(None)
+            if started.refusal is not None:
+                return {"continue_": False, "stopReason": started.refusal}
+        if run.halted is not None and name == "PreToolUse":
+            return {"continue_": False, "stopReason": run.halted, **_permission("deny", run.halted)}
+        parsed = AGENT.read(name, payload)
+        decisions = [await self._fire(run, event) for event in parsed.events]
+        reply = AGENT.reply(parsed, decisions)
+        output: dict[str, Any] = json.loads(reply.stdout) if reply.stdout.strip() else {}
+        if "continue" in output:
+            output["continue_"] = output.pop("continue")
+        return self._with_notes(run, name, self._limit_stops(session, name, output))
+
+    async def _fire(self, run: AgentRun, event: Event) -> Decision:
+        facts = {**run.facts(event.name), **event.facts, "host": {"name": SUPPORT.name}}
+        decision = await self.hooks.session.fire(event.name, facts)
+        if decision.halt:
+            run.halt(decision.full_reason or "Stopped by a hook")
+        around = self.hooks.session
+        if decision.verdict is not Verdict.ASK or event.name != "tool.before":
+            return decision
+        tool = decision.event.facts["tool"]
+        if not around.can_ask:
+            return decision  # Claude Code asks, and shows the question as an event of its own
+        asked = await around.fire("approval.request", {**facts, "tool": tool, "approval": {"reason": decision.reason}})
+        approved = asked.verdict is Verdict.ALLOW
+        if asked.verdict < Verdict.ALLOW:
+            question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
+            approved = await around.ask_person(question, decision.ask_terms)
+            around.record_answer(decision, approved)
+        return replace(decision, verdict=Verdict.ALLOW if approved else Verdict.DENY)
+
+    def _limit_stops(self, session: str, name: str, output: dict[str, Any]) -> dict[str, Any]:
+        """A stop is not denied for ever."""
+        if name not in ("Stop", "SubagentStop") or output.get("decision") != "block":
+            return output
+        count = self._denied_stops[session] = self._denied_stops.get(session, 0) + 1
+        return output if count <= MAX_DENIED_STOPS else {}
+
+    def _with_notes(self, run: AgentRun, name: str, output: dict[str, Any]) -> dict[str, Any]:
+        """What hooks said at the session's start goes with the first prompt."""
+        notes = run.take_notes() if name == "UserPromptSubmit" else ""
+        if not notes or "decision" in output:
+            return output
+        specific = output.get("hookSpecificOutput", {"hookEventName": name})
+        text = "\n\n".join(part for part in (notes, specific.get("additionalContext")) if part)
+        return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
+
+
+def _permission(decision: str, reason: str) -> dict[str, Any]:
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }
+    }
