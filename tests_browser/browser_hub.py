@@ -60,7 +60,7 @@ class HubProcess:
         }
         (home / "run").mkdir(mode=0o700, exist_ok=True)
         self.workspace.mkdir(exist_ok=True)
-        (self.workspace / "hookline.yaml").write_text(HOOKS, encoding="utf-8")
+        self.write_hooks(HOOKS)
         self.url = ""
         self.link = ""
         self._process: subprocess.Popen[str] | None = None
@@ -81,6 +81,12 @@ class HubProcess:
                 self.link, self.url = found[0], found[1]
                 return
         raise AssertionError(f"the hub did not start: {(self.home / 'hub.log').read_text()}")
+
+    def write_hooks(self, text: str) -> None:
+        """The hooks file of the workspace, trusted."""
+        (self.workspace / "hookline.yaml").write_text(text, encoding="utf-8")
+        trusted = self.run("trust", "--yes")
+        assert trusted.returncode == 0, trusted.stderr
 
     @property
     def port(self) -> int:

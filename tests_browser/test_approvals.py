@@ -116,7 +116,7 @@ def test_an_edited_input_is_decided_again(page: Page, hub: HubProcess, calls: li
     call = ask(hub, calls, "git push origin edited")
     waiting = card(page, "git push origin edited")
     waiting.get_by_role("button", name="Edit").click(timeout=WAIT)
-    waiting.get_by_role("textbox", name="Edit before it runs").fill("git push --dry-run origin edited")
+    waiting.get_by_role("textbox", name="Run this instead").fill("git push --dry-run origin edited")
     waiting.get_by_role("button", name="Approve edited").click()
     told = call.answer()
     assert "git push --dry-run origin edited" in told
@@ -125,7 +125,7 @@ def test_an_edited_input_is_decided_again(page: Page, hub: HubProcess, calls: li
     call = ask(hub, calls, "git push origin evil")
     waiting = card(page, "git push origin evil")
     waiting.get_by_role("button", name="Edit").click(timeout=WAIT)
-    waiting.get_by_role("textbox", name="Edit before it runs").fill("rm -rf /")
+    waiting.get_by_role("textbox", name="Run this instead").fill("rm -rf /")
     waiting.get_by_role("button", name="Approve edited").click()
     assert "Use the trash instead." in call.answer()
 

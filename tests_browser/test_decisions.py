@@ -92,14 +92,14 @@ def test_why_no_other_hook_decided_and_what_today_s_hooks_say(page: Page, hub: H
     expect(page.get_by_role("region", name="Raw record")).to_contain_text('"previous"')
 
     stricter = HOOKS + "  - {id: no-npm, on: tool.before, when: {input: {command: npm}}, then: {deny: Use pnpm.}}\n"
-    (hub.workspace / "hookline.yaml").write_text(stricter, encoding="utf-8")
+    hub.write_hooks(stricter)
     try:
         page.wait_for_timeout(2500)  # files that were read lately are not read again
         page.get_by_role("button", name="Replay under today's hooks").click()
         expect(page.get_by_text("no-npm").first).to_be_visible()
         expect(page.get_by_text("tightened")).to_be_visible()
     finally:
-        (hub.workspace / "hookline.yaml").write_text(HOOKS, encoding="utf-8")
+        hub.write_hooks(HOOKS)
 
 
 def test_search_and_filters_are_in_the_address(page: Page, hub: HubProcess, context: BrowserContext) -> None:

@@ -74,9 +74,16 @@ export function ApprovalCard({ approval, compact }: { approval: Approval; compac
         <TimeLeft approval={approval} />
       </header>
       {approval.reason && <p>{approval.reason}</p>}
-      {editing !== null ? (
+      {text !== null ? (
+        <pre class="code" tabIndex={0} role="region" aria-label="Input">
+          {text}
+        </pre>
+      ) : (
+        <Json value={approval.input} label="Input" />
+      )}
+      {editing !== null && (
         <div class="field">
-          <label for={`${id}-edit`}>{text === null ? "Input, as JSON" : "Edit before it runs"}</label>
+          <label for={`${id}-edit`}>{text === null ? "Run this instead, as JSON" : "Run this instead"}</label>
           <textarea
             id={`${id}-edit`}
             class="mono"
@@ -87,12 +94,6 @@ export function ApprovalCard({ approval, compact }: { approval: Approval; compac
           />
           <span class="hint">Hooks decide about the edited input again.</span>
         </div>
-      ) : text !== null ? (
-        <pre class="code" tabIndex={0} role="region" aria-label="Input">
-          {text}
-        </pre>
-      ) : (
-        <Json value={approval.input} label="Input" />
       )}
       {!compact && (
         <p class="approval-meta muted">
