@@ -9,6 +9,7 @@ zensical builds FOLDER/site. A broken link or anchor fails, and so does a page t
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -22,6 +23,12 @@ DOCS: Final = ROOT / "docs"
 TOP_PAGES: Final = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _LOADED: Final = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?=[\"']?(?:https?:)?//[^>]*>")
+BAR: Final = "\\|"
+_CODE_WITH_BAR: Final = re.compile(r"(?<!`)`([^`|]*\\\|[^`]*)`(?!`)")
+STYLE: Final = """\
+.md-typeset td:first-child > code:only-child { white-space: nowrap; }
+.md-typeset table:not([class]) th { min-width: 0; }
+"""
 _FENCE: Final = re.compile(r"^(```+)(\w*).*$")
 
 
@@ -55,6 +62,7 @@ def write_pages(pages: Path) -> None:
             target.write_text(convert_page(source), "utf-8")
         else:
             shutil.copy(source, target)
+    (pages / "site.css").write_text(STYLE, "utf-8")
 
 
 def place_of(file: Path) -> Path:
@@ -76,8 +84,14 @@ def convert_page(page: Path) -> str:
             fence = "" if line.strip() == fence else fence
             lines.append(line)
         else:
+            line = _CODE_WITH_BAR.sub(_escape_bars, line) if line.startswith("|") else line
             lines.append(_LINK.sub(lambda link: convert_link(link, page), line))
     return "\n".join(lines) + "\n"
+
+
+def _escape_bars(code: re.Match[str]) -> str:
+    """In a table, a bar within code is written `\\|`. The site would show the backslash."""
+    return f"<code>{html.escape(code[1]).replace(BAR, '&#124;')}</code>"
 
 
 def convert_link(link: re.Match[str], page: Path) -> str:

@@ -73,6 +73,12 @@ def test_a_link_is_rewritten(builder: dict[str, Any], page: str, line: str, expe
     assert rewritten == expected
 
 
+def test_a_bar_in_the_code_of_a_table_has_no_backslash(copied: Path) -> None:
+    pages = {page: _without_fences(page.read_text("utf-8")) for page in copied.rglob("*.md")}
+    assert "<code>curl &#124; sh</code>" in pages[copied / "packs.md"]
+    assert [page for page, text in pages.items() if re.search(r"^\|.*`[^`|]*\\\|", text, re.M)] == []
+
+
 def test_only_the_language_is_left_of_a_fence(copied: Path) -> None:
     fences = re.findall(r"^```(.*)$", (copied / "cookbook.md").read_text("utf-8"), re.M)
     assert set(fences) == {"yaml", ""}
