@@ -28,16 +28,18 @@ def _undescribed(schema: Any, root: Any, place: str = "") -> Iterator[str]:
         return
     for name, part in schema.get("properties", {}).items():
         target = root["$defs"].get(part.get("$ref", "").removeprefix("#/$defs/"), {})
+        if part == {"not": {"type": "null"}}:  # hookline.dialects.json_schema.has_value
+            continue
         if not (part.get("description") or target.get("description")):
             yield f"{place}/{name}"
         yield from _undescribed(part, root, f"{place}/{name}")
     for name, part in schema.get("$defs", {}).items():
         yield from _undescribed(part, root, name)
-    for word in ("anyOf", "then", "items", "additionalProperties"):
+    for word in ("anyOf", "then", "else", "items", "additionalProperties"):
         yield from _undescribed(schema.get(word), root, place)
 
 
-@pytest.mark.parametrize("dialect", [name for name in DIALECT_NAMES if name != "digitorn"])
+@pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_every_key_and_event_has_a_description(dialect):
     schema = get_dialect(dialect).schema()
     assert list(_undescribed(schema, schema)) == []
@@ -77,3 +79,25 @@ def test_an_unknown_dialect_gets_a_suggestion(hookline):
     result = hookline("schema", "digitron")
     assert result.exit_code != 0
     assert "Did you mean digitorn?" in result.stderr
+
+
+@pytest.mark.parametrize("dialect", DIALECT_NAMES)
+def test_a_default_is_a_valid_value(dialect):
+    schema = get_dialect(dialect).schema()
+    found = list(_defaults(schema))
+    assert found or dialect not in ("native", "digitorn", "microai")
+    for part in found:
+        validator = jsonschema.Draft202012Validator({**part, "$defs": schema.get("$defs", {})})
+        assert validator.is_valid(part["default"]), part
+
+
+def _defaults(schema: Any) -> Iterator[dict[str, Any]]:
+    """Each schema with a default. A property may have that name too, and then a schema as its value."""
+    if isinstance(schema, dict):
+        if "default" in schema and "description" in schema and not isinstance(schema["default"], dict):
+            yield schema
+        for part in schema.values():
+            yield from _defaults(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _defaults(part)

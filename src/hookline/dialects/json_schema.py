@@ -11,8 +11,8 @@ Schema = dict[str, Any]
 
 
 def nullable(schema: Schema) -> Schema:
-    """Null counts as absent. The description stays outside, where editors look for it."""
-    outside = {word: schema[word] for word in ("description",) if word in schema}
+    """Null counts as absent. What editors show stays outside, where they look for it."""
+    outside: Schema = {word: schema[word] for word in ("description", "default", "examples") if word in schema}
     inside = {word: value for word, value in schema.items() if word not in outside}
     return {**outside, "anyOf": [inside, {"type": "null"}]}
 

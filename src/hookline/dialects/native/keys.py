@@ -183,7 +183,21 @@ def described_schema(key: Key, schema: Schema | None = None) -> Schema:
     """With the help and the default as its description. An editor cannot follow the links of the documentation."""
     schema = key.schema if schema is None else schema
     description = _LINK.sub(r"\1", f"{key.help}; default: {key.default}" if key.default else key.help)
-    return {"description": description, **schema} if description else schema
+    value = _VALUE.fullmatch(key.default)
+    default = {"default": _read_default(value[1])} if value else {}
+    return {"description": description, **default, **schema} if description else schema
+
+
+_VALUE: Final = lazy_pattern(r"`([^`<]+)`")  # a default that is one value, and not described
+
+
+def _read_default(text: str) -> Any:
+    import yaml  # only a schema needs it
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:  # a template
+        return text
 
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:
