@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console hub dist check format bench bench-load docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -74,6 +74,9 @@ define build_console
 	@reason=$$(.ci/build-console $(2)); code=$$?; \
 	if [ $$code -eq 75 ]; then echo "$(1): skipped: $$reason"; else echo "$$reason"; exit $$code; fi
 endef
+
+hub: $(VENV)/.ready console  ## the hub with made-up agents at work, offline; prints a link
+	@$(BIN)/hookline hub --demo
 
 console: $(CONSOLE)/index.html  ## build the hub's console; needs Node.js, which is downloaded if there is none
 

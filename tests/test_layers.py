@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": BELOW_HOSTS | {"hosts"},
     "hub": BELOW_HOSTS | {"hosts", "runtime"},
     "testing": BELOW_HOSTS | {"hosts", "runtime"},
-    "demo": BELOW_HOSTS | {"hosts", "runtime", "testing"},
+    "demo": BELOW_HOSTS | {"hosts", "runtime", "hub", "testing"},
     "pytest_plugin": BELOW_HOSTS | {"hosts", "runtime", "testing"},
 }
 ALL = {"cli", "__main__"}  # may import everything

@@ -49,6 +49,7 @@ class _HubVerb(Verb, click.Group):
     metavar="DIR",
     help="Run agents here; can be repeated.",
 )
+@click.option("--demo", is_flag=True, help="Show made-up agents at work, in a scratch directory, offline.")
 @click.option("--open", "opens", is_flag=True, help="Open the console in your browser.")
 @click.pass_context
 def verb(
@@ -58,12 +59,14 @@ def verb(
     port: int | None,
     store: str | None,
     workspaces: tuple[str, ...],
+    demo: bool,
     opens: bool,
 ) -> None:
     """Serve the hub until you interrupt it: decisions of all agents, live and explained.
 
     \b
     hookline hub --open
+    hookline hub --demo
     """
     given = {
         "host": host,
@@ -78,16 +81,27 @@ def verb(
     _require_extra()
     from hookline.hub.hub_server import run_hub
 
-    config = _read_config(config_file, chosen)
-
     async def on_ready(hub: Hub, link: str) -> None:
         out(f"hookline hub: {hub.config.url}")
         out(f"Sign in within 5 minutes, once: {link}")
-        out("`hookline hub open` prints a new link. Ctrl-C ends the hub.")
+        if demo:
+            out("The agents are made up and work in a scratch directory. Ctrl-C ends the hub and removes it.")
+        else:
+            out("`hookline hub open` prints a new link. Ctrl-C ends the hub.")
         if opens:
             click.launch(link)
 
-    run_async(run_hub(config, on_ready))
+    if demo:
+        from hookline.demo.hub_demo import demo_config, play_hub_demo
+
+        async def on_demo_ready(hub: Hub, link: str) -> None:
+            hub.run_in_background(play_hub_demo(hub))
+            await on_ready(hub, link)
+
+        with demo_config(host or "127.0.0.1", 8765 if port is None else port) as config:
+            run_async(run_hub(config, on_demo_ready))
+    else:
+        run_async(run_hub(_read_config(config_file, chosen), on_ready))
 
 
 @verb.command("open", cls=Verb, short_help="Print a new link that signs you in.")

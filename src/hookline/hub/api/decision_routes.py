@@ -12,9 +12,10 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from hookline.config.problem import Problem
+from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError
 from hookline.hub.access.roles import Role
 from hookline.hub.api.role_router import ApiError, HubOfRequest, RoleRouter
@@ -49,9 +50,15 @@ _CSV_KEYS: Final = (
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
+def _known_dialect(name: str) -> str:
+    if name not in DIALECT_NAMES:
+        raise ValueError(f"the dialects are {', '.join(DIALECT_NAMES)}")
+    return name
+
+
 class ReplayBody(BaseModel):
     text: Annotated[str | None, Field(max_length=500_000)] = None
-    dialect: Literal["flo", "native", "microai", "ai_agents", "digitorn", "claude_code"] = "flo"
+    dialect: Annotated[str, AfterValidator(_known_dialect)] = "flo"
 
 
 async def _filter(

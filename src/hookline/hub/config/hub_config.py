@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -56,6 +57,8 @@ class HubConfig:
     sandbox_host: str = ""  # with {frame}; empty: {frame}.localhost on loopback, else the hub's own
     reads_record: bool = True  # takes the record of this machine and user
     demo: bool = False
+    home: Path | None = None  # of the agents that the hub runs; None: the user's
+    env: Mapping[str, str] | None = None  # of the agents that the hub runs; None: the hub's own
 
     @property
     def is_loopback(self) -> bool:

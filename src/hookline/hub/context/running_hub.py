@@ -103,6 +103,8 @@ class Hub:
     def runtime_settings(self, workspace: Path) -> Settings:
         """How agents run in a workspace."""
         return Settings(
+            home=self.config.home or Path.home(),
+            env=dict(os.environ) if self.config.env is None else self.config.env,
             store=self.store,
             on_problem="warn",
             patience=self.config.approvals_patience,

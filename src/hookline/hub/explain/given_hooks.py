@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from hookline.config.problem import Problem, refuse_errors
 from hookline.config.reader import salvage_text
@@ -12,8 +11,6 @@ from hookline.errors import ConfigError
 from hookline.hooks.hook_files import HookFile, HookFiles
 from hookline.project.parsed_file import ParsedFile, parse_document
 from hookline.project.sources import Source, SourceLayer
-
-GIVEN_DIALECTS: Final = ("flo", "native", "microai", "ai_agents", "digitorn", "claude_code")
 
 
 def parse_given_hooks(text: str, dialect: str, name: str = "rules") -> ParsedFile:
