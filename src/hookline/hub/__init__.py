@@ -10,6 +10,7 @@ intake/           records → database
 explain/          why, replay, the hooks in force
 workspaces/       the runtimes of the hub's own agents
 approvals/        questions for a person, and their answers
+rules/            rules of the console: sets, versions, preview
 store/            one `<thing>_table` for each table
 
 Add a route: a function in a `<thing>_routes` module, declared with `@router.get(path, Role.VIEWER)`, where `router` is a
@@ -27,5 +28,5 @@ Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settin
 hub's store.
 
 A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain,
-approvals, workspaces, context, api.
+rules, approvals, workspaces, context, api.
 """

@@ -25,6 +25,7 @@ from hookline.hub.api import (
     host_routes,
     me_routes,
     report_routes,
+    rule_routes,
     stats_routes,
     user_routes,
 )
@@ -41,6 +42,7 @@ ROUTERS: Final[tuple[RoleRouter, ...]] = (
     hook_routes.router,
     stats_routes.router,
     approval_routes.router,
+    rule_routes.router,
 )
 """Every router of the API, below /api/v1. Add yours here."""
 

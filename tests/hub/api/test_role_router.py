@@ -93,7 +93,7 @@ async def test_every_path_of_the_api_is_a_route_with_a_role(tmp_path: Path) -> N
             for path, methods in schema["paths"].items()
             for method in methods
         }
-        assert described == {name(route) for route in ROUTES}
+        assert described == {name(route).replace(":path}", "}") for route in ROUTES}
         assert create_api(hub).docs_url is None
 
 

@@ -25,17 +25,20 @@ from hookline.hub.explain.hook_list import HookList
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
+from hookline.hub.rules.rule_preview import RulePreview
+from hookline.hub.rules.rule_sets import RuleSets
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginTable
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
+from hookline.hub.store.rule_table import RuleTable
 from hookline.hub.store.user_table import UserTable
 from hookline.hub.workspaces.disabled_tools import disabled_tool_hooks
 from hookline.hub.workspaces.runtimes import Runtimes
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
-from hookline.runtime.settings import ExtraHooks, Settings
+from hookline.runtime.settings import Settings
 from hookline.runtime.storage.store import Store, file_url
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
@@ -73,12 +76,13 @@ class Hub:
             engineio_logger=False,
         )
         self.bus = EventBus(self.socket, self.access)
+        own = (config.own_hooks,) if config.own_hooks is not None else ()
+        self.rules = RuleSets(RuleTable(self.database), (*own, *disabled_tool_hooks(config.tools)))
+        self.rule_preview = RulePreview(self.decisions, self.hooks)
         self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
-        own = (config.own_hooks,) if config.own_hooks is not None else ()
-        self.extra_hooks: tuple[ExtraHooks, ...] = (*own, *disabled_tool_hooks(config.tools))
         self.runtimes = Runtimes(self.runtime_settings)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -96,6 +100,8 @@ class Hub:
             hub.run_in_background(hub.bus.keep_checking())
             hub.run_in_background(hub._keep_tidying())
             hub.run_in_background(hub.approvals.run())
+            await hub.rules.load()
+            hub.run_in_background(hub.rules.run())
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub
@@ -108,7 +114,7 @@ class Hub:
             store=self.store,
             on_problem="warn",
             patience=self.config.approvals_patience,
-            extra_hooks=lambda: self.extra_hooks,
+            extra_hooks=lambda: self.rules.extra_hooks(workspace),
         )
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:

@@ -1,0 +1,82 @@
+"""Rules over HTTP: what the console does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.hub.access.roles import Role
+from hub.hub_sandbox import async_test, open_client
+
+DENY = {
+    "matcher": "^bash$",
+    "inputMatchers": {"command": "rm"},
+    "action": "deny",
+    "reason": "No deleting",
+    "priority": 5,
+}
+
+
+@async_test
+async def test_a_rule_is_added_changed_and_removed_with_its_history(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        body = {"event": "PreToolUse", "rule": DENY, "base": 0}
+        added = await client.post("/rules/everyone/rules", body)
+        assert (added.status_code, added.json()["id"], added.json()["number"]) == (201, "no-deleting", 1)
+        shown = (await client.get("/rules/everyone")).json()
+        assert (shown["head"], shown["problems"]) == (1, [])
+        assert shown["rules"] == [
+            {"event": "PreToolUse", "position": 0, "id": "no-deleting", "rule": {"id": "no-deleting", **DENY}}
+        ]
+        changed = {**body, "rule": {**DENY, "reason": "Never"}, "base": 1}
+        assert (await client.http.patch("/api/v1/rules/everyone/rules/no-deleting", json=changed)).status_code == 200
+        removed = await client.delete("/rules/everyone/rules/no-deleting", params={"base": 2})
+        assert removed.json()["note"] == "remove no-deleting"
+        versions = (await client.get("/rules/everyone/versions")).json()["items"]
+        assert [(each["number"], each["by"]) for each in versions] == [(n, "the editor") for n in (3, 2, 1)]
+        back = await client.post("/rules/everyone/rollback", {"to": 1})
+        assert (back.json()["number"], back.json()["note"]) == (4, "back to version 1")
+        first = (await client.get("/rules/everyone/versions/1")).json()["text"]
+        assert (await client.get("/rules/everyone")).json()["text"] == first
+
+
+@async_test
+async def test_what_is_wrong_is_refused_and_told(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        bad = {"event": "PreToolUse", "rule": {"matcher": "(", "action": "deny"}, "base": 0}
+        refused = await client.post("/rules/everyone/rules", bad)
+        assert refused.status_code == 422
+        assert refused.json()["detail"][0]["line"] > 0
+        script = {"event": "PreToolUse", "rule": {"action": "script", "script": ""}, "base": 0}
+        assert (await client.post("/rules/everyone/rules", script)).status_code == 422
+        command = {"event": "PreToolUse", "rule": {"command": "id"}, "base": 0}
+        assert "cannot run a command" in (await client.post("/rules/everyone/rules", command)).text
+        good = {"event": "PreToolUse", "rule": DENY, "base": 0}
+        assert (await client.post("/rules/everyone/rules", good)).status_code == 201
+        late = await client.post("/rules/everyone/rules", good)
+        assert (late.status_code, late.json()["detail"]) == (409, {"head": 1})
+        assert (await client.get("/rules/nobody")).status_code == 404
+        assert (await client.delete("/rules/everyone/rules/nothing", params={"base": 1})).status_code == 404
+
+
+@async_test
+async def test_a_set_of_a_workspace_has_a_path_in_its_name(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        text = '{"hooks": {}}'
+        saved = await client.http.put("/api/v1/rules/workspace:/work/a", json={"text": text, "base": 0})
+        assert saved.status_code == 200
+        assert (await client.get("/rules/workspace:/work/a")).json()["workspace"] == "/work/a"
+        assert [each["id"] for each in (await client.get("/rules")).json()["items"]] == [
+            "everyone",
+            "workspace:/work/a",
+        ]
+
+
+@async_test
+async def test_a_text_is_checked_and_previewed_without_saving_it(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        wrong = '{"hooks": {"PreToolUse": [{"action": "denny"}]}}'
+        assert (await client.post("/rules/everyone/check", {"text": wrong})).json()["problems"]
+        assert (await client.post("/rules/everyone/preview", {"text": wrong})).status_code == 422
+        found = (await client.post("/rules/everyone/preview", {"text": '{"hooks": {}}'})).json()
+        assert (found["events"], found["items"]) == (0, [])
+        assert (await client.get("/rules/everyone")).json()["head"] == 0
