@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 AGENTS := .cache/agents
+PYTHON_AGENTS := $(patsubst tests_agents/python/%.lock,.cache/agents/python/%/.ready,$(wildcard tests_agents/python/*.lock))
 MCP := .cache/mcp
 EDITORS := .cache/editors
 PROTOCOLS := .cache/protocols
@@ -54,8 +55,8 @@ define with_packages
 	$(4) $(BIN)/python -m pytest $(2) || { echo "$(1): running the failed tests once more"; $(BIN)/python -m pytest $(2) --last-failed; }
 endef
 
-test-agents: $(VENV)/.ready  ## the real coding agents from npm, with a scripted model
-	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist;)
+test-agents: $(VENV)/.ready  ## the real coding agents from npm and PyPI, with a scripted model
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&)
 
 test-frameworks: $(VENV)/.ready  ## each Python framework in an environment of its own, with a scripted model
 	@$(BIN)/python tests_frameworks/run.py
@@ -104,6 +105,11 @@ test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
 dist: $(VENV)/.ready console  ## build the sdist and the wheel into .cache/dist
 	@rm -rf $(DIST)
 	@$(BIN)/uv build --quiet --out-dir $(DIST)
+
+$(AGENTS)/python/%/.ready: tests_agents/python/%.lock
+	@test -x $(@D)/bin/python || $(BIN)/python -m venv --without-pip $(@D)
+	@$(BIN)/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $<
+	@touch $@
 
 $(MCP)/python/.ready: tests_mcp/requirements.lock
 	@test -x $(MCP)/python/bin/python || $(BIN)/python -m venv --without-pip $(MCP)/python

@@ -1,4 +1,4 @@
-"""The coding agents that hookline is tested with, as npm brings them."""
+"""The coding agents that hookline is tested with, as npm and PyPI bring them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 
 from hookline.hosts.agents import get_agent
 
-MODULES: Final = Path(__file__).parent.parent / ".cache" / "agents" / "node_modules"
+PACKAGES: Final = Path(__file__).parent.parent / ".cache" / "agents"
+MODULES: Final = PACKAGES / "node_modules"
 USERS: Final = Path(__file__).parent / "users"
 
 
@@ -32,7 +33,7 @@ class Sandbox:
 @dataclass(frozen=True)
 class Agent:
     name: str  # as `hookline install` says it
-    program: str  # a glob below node_modules, because the package is named after the platform
+    program: str  # a glob below node_modules, because the package is named after the platform, or python/NAME/bin/…
     scope: str  # option of `hookline install`
 
     @property
@@ -45,9 +46,9 @@ class Agent:
 
     @property
     def command(self) -> tuple[str, ...]:
-        found = sorted(MODULES.glob(self.program))
+        found = sorted((PACKAGES if self.program.startswith("python/") else MODULES).glob(self.program))
         if not found:
-            raise FileNotFoundError(f"{self.name}: no {self.program} below {MODULES}: run make test-agents")
+            raise FileNotFoundError(f"{self.name}: no {self.program} below {PACKAGES}: run make test-agents")
         if found[0].suffix == ".br":
             return (str(_unpack(found[0])),)
         runs = (_node(),) if found[0].suffix in (".js", ".mjs") else ()
@@ -83,4 +84,8 @@ AGENTS: Final = (
     Agent("kilo", "@kilocode/cli-*/bin/kilo", "--project"),
     Agent("grok-build", "@xai-official/grok-*/bin/grok.br", "--user"),
     Agent("droid", "@factory/cli-*/bin/droid", "--project"),
+    Agent("pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", "--user"),
+    Agent("kimi-code", "@moonshot-ai/kimi-code/dist/main.mjs", "--user"),
+    Agent("deepagents-code", "python/deepagents-code/bin/dcode", "--user"),
+    Agent("hermes", "python/hermes/bin/hermes", "--user"),
 )

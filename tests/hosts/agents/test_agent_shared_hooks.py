@@ -44,6 +44,10 @@ FILES = [
     ("kiro", "preToolUse-create"),
     ("droid", "PreToolUse-edit"),
     ("vscode-copilot", "PreToolUse-edit"),
+    ("pi", "tool_call-edit"),
+    ("kimi-code", "PreToolUse-edit"),
+    ("deepagents-code", "PreToolUse-edit"),
+    ("hermes", "pre_tool_call-patch"),
 ]
 TOOLS = [
     ("claude-code", "PreToolUse-mcp"),
@@ -55,6 +59,7 @@ TOOLS = [
     ("kilo", "tool.execute.before-mcp"),
     ("grok-build", "PreToolUse-mcp"),
     ("vscode-copilot", "PreToolUse-mcp"),
+    ("hermes", "pre_tool_call-mcp"),
 ]
 
 
@@ -103,5 +108,5 @@ def test_a_field_given_twice_is_guarded_as_the_agent_reads_it() -> None:
 def test_replies_are_empty_or_json() -> None:
     for name in AGENT_NAMES:
         output = _reply_text(name, SHELL[name])
-        if name not in ("windsurf", "kiro"):
+        if name not in ("windsurf", "kiro", "kimi-code"):
             assert isinstance(json.loads(output), dict)

@@ -83,7 +83,7 @@ def test_every_form_of_a_command_is_recognised(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("missing", MissingPolicy)
-@pytest.mark.parametrize("name", AGENT_NAMES)
+@pytest.mark.parametrize("name", [name for name in AGENT_NAMES if get_agent(name).has_project_hooks])
 def test_each_missing_policy_is_installed_found_and_removed(
     machine: Machine, name: str, missing: MissingPolicy
 ) -> None:

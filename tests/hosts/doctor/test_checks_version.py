@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,5 +33,7 @@ def test_version_is_compared_with_the_tested_ones(printed: str, mark: Mark, text
 
 def test_every_agent_that_is_run_says_with_which_version() -> None:
     pinned = set(json.loads((TESTS_AGENTS / "npm/package.json").read_text())["dependencies"].values())
+    for lock in (TESTS_AGENTS / "python").glob("*.lock"):
+        pinned.update(re.findall(rf"^{lock.stem}(?:-agent)?==([\d.]+)", lock.read_text(), re.MULTILINE))
     run = [agent for agent in map(get_agent, AGENT_NAMES) if agent.proof is Proof.RUN]
     assert [agent.name for agent in run if pinned.isdisjoint(agent.versions)] == []

@@ -24,6 +24,10 @@ _MODULES: Final = {
     "kilo": "kilo",
     "grok-build": "grok_build",
     "droid": "droid",
+    "pi": "pi",
+    "kimi-code": "kimi_code",
+    "deepagents-code": "deepagents_code",
+    "hermes": "hermes",
     "vscode-copilot": "vscode_copilot",
 }
 AGENT_NAMES: Final = tuple(_MODULES)

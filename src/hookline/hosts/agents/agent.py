@@ -88,6 +88,7 @@ class CodingAgent(ABC):
     home_variable: str = ""  # the environment variable that moves the first of them
     advice: str = ""  # what the user still has to do after `hookline install`
     project_variables: tuple[str, ...] = ()  # that tell hooks where the project is, best first
+    has_project_hooks: bool = True  # it reads hooks from a file in the project
     deny_ends_run: bool = False  # a denied tool ends the run, and the model is not told why
     hook_environment: Mapping[str, str] = field(default_factory=dict)  # that marks a program as a hook of this agent
     native_layers: frozenset[DialectLayer] = frozenset()  # hooks that the agent runs itself, so hookline must not

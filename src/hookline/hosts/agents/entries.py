@@ -102,7 +102,15 @@ class OwnFile:
         return text == self.text or (bool(self.signature) and self.signature in text.partition("\n")[0])
 
 
-DesiredFile = EntriesFile | OwnFile
+@dataclass(frozen=True)
+class MarkedFile:
+    """A TOML or YAML file with the user's settings, in which hookline's entries stand between two comments."""
+
+    path: Path
+    entries: tuple[tuple[str, Entry], ...]  # (event, entry)
+
+
+DesiredFile = EntriesFile | OwnFile | MarkedFile
 
 
 def flat_entries(

@@ -32,7 +32,6 @@ from hookline.hosts.agents.agent import (
     HEADLESS_PROMPT,
     SAMPLE_COMMAND,
     SAMPLE_ID,
-    CodingAgent,
     HeadlessRun,
     ParsedPayload,
     Proof,
@@ -51,6 +50,7 @@ from hookline.hosts.agents.payload import (
     shell_result_facts,
     tool_facts,
 )
+from hookline.hosts.agents.plugin_agent import PluginAgent
 from hookline.lazy_dataclasses import dataclass
 
 _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
@@ -58,7 +58,7 @@ _CHANGE_KEYS: Final = {"tool.before": "args", "prompt.submit": "prompt", "tool.a
 
 
 @dataclass(frozen=True)
-class Opencode(CodingAgent):
+class Opencode(PluginAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         hook_input, output = first_mapping(payload, "input"), first_mapping(payload, "output")
         base = known_facts(
@@ -109,27 +109,8 @@ class Opencode(CodingAgent):
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         path = self.settings_path(machine, scope, "plugin/hookline.js", f".{self.name}/plugin/hookline.js")
-        text = self.plugin_text(machine, scope, command)
-        return (OwnFile(path, text, signature=f"`hookline install {self.name}`"),)
-
-    def plugin_text(self, machine: Machine, scope: InstallScope, command: HookCommand) -> str:
-        launcher, home = machine.launcher, machine.home
-        if scope is InstallScope.PROJECT and launcher.is_relative_to(home):
-            program = f"join(homedir(), {json.dumps(str(launcher.relative_to(home)))})"
-        else:
-            program = json.dumps(str(launcher))
-        values = {
-            "THE_NAME": self.name,
-            '"THE ENTRY"': json.dumps("project" if command.is_shared else ""),
-            '"THE MISSING"': json.dumps(command.missing.value),
-            '"THE LAUNCHER"': program,
-            '"THE EVENTS"': json.dumps([each.name for each in self.events]),
-            '"THE TIMEOUT"': str(round(self.timeout.total_seconds() * 1000)),
-        }
-        text = _PLUGIN_SOURCE.read_text("utf-8")
-        for placeholder, value in values.items():
-            text = text.replace(placeholder, value)
-        return text
+        text = self.plugin_text(_PLUGIN_SOURCE, machine, scope, command)
+        return (OwnFile(path, text, signature=self.signature),)
 
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
         return "tool.execute.before", {

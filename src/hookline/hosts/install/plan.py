@@ -12,8 +12,9 @@ from hookline.config.json_edit import Addition, Splice, addition_splices, apply_
 from hookline.errors import HooklineError
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import CodingAgent
-from hookline.hosts.agents.entries import DesiredFile, EntriesFile, MissingPolicy, OwnFile, hook_command
+from hookline.hosts.agents.entries import DesiredFile, EntriesFile, MarkedFile, MissingPolicy, OwnFile, hook_command
 from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.install.marked_text import has_marked, mark_splices, marked_events
 from hookline.hosts.install.text_files import (
     executable_mode,
     file_mode,
@@ -31,6 +32,7 @@ from hookline.hosts.install.undo import (
     load_record,
     load_records,
     own_entry_paths,
+    restore_marked,
     restore_text,
     save_record,
 )
@@ -70,6 +72,8 @@ def unified_diff(before: str | None, after: str | None, file: str) -> str:
 def desired_files(
     agent: CodingAgent, machine: Machine, scope: InstallScope, missing: MissingPolicy = MissingPolicy.CLOSED
 ) -> tuple[DesiredFile, ...]:
+    if scope is InstallScope.PROJECT and not agent.has_project_hooks:
+        return ()
     return agent.desired_files(machine, scope, hook_command(agent.name, machine, scope, missing))
 
 
@@ -78,6 +82,8 @@ def plan_install(
 ) -> tuple[FileChange, ...]:
     """Raises HooklineError, or ConfigError with every problem, if one of the files cannot be edited."""
     own = [each for policy in MissingPolicy for each in desired_files(agent, machine, scope, policy)]
+    if not own:
+        raise HooklineError(f"{agent.title} reads no hooks from a project; install them for yourself, with --user")
     return tuple(
         _refuse_fault(agent, machine, _plan_install_file(each, _own_files(own, each.path), agent.name, machine, scope))
         for each in desired_files(agent, machine, scope, missing)
@@ -114,9 +120,22 @@ def _plan_install_file(
             )
         record = replace(record, splices=(Splice(0, want.text),))
         return FileChange(want.path, before, want.text, record, past, executable_mode() if want.executable else None)
+    if isinstance(want, MarkedFile):
+        return _plan_marked(want, before, past, record, machine)
     if before is not None and _is_complete(before, want, agent, machine):
         return FileChange(want.path, before, before, past)
     return _plan_merge(want, before, past, record, machine)
+
+
+def _plan_marked(
+    want: MarkedFile, before: str | None, past: InstallRecord | None, record: InstallRecord, machine: Machine
+) -> FileChange:
+    if before is not None and has_marked(before, want):
+        return FileChange(want.path, before, before, past)
+    original = None if before is None else restore_marked(before, past)
+    splices = mark_splices(original or "", machine.display_path(want.path), want)
+    record = replace(record, original=original, splices=splices)
+    return FileChange(want.path, before, apply_splices(original or "", splices), record, past)
 
 
 def _plan_merge(
@@ -147,7 +166,13 @@ def plan_uninstall(agent: CodingAgent, machine: Machine, scope: InstallScope) ->
     paths = dict.fromkeys((*(want.path for want in wants), *past))
     for path in paths:
         _refuse_escape(path, machine, scope)
-    found = (_plan_uninstall_file(path, own.get(path), agent.name, machine) for path in paths)
+    marked = {want.path for want in wants if isinstance(want, MarkedFile)}
+    found = (
+        _plan_uninstall_marked(path, agent.name, machine)
+        if path in marked
+        else _plan_uninstall_file(path, own.get(path), agent.name, machine)
+        for path in paths
+    )
     return tuple(change for change in found if change.is_needed or change.past_record is not None)
 
 
@@ -173,6 +198,11 @@ def _plan_uninstall_file(path: Path, own: Sequence[OwnFile] | None, agent: str, 
     if past is not None and not ours:
         raise HooklineError(f"{machine.display_path(path)} was changed since hookline wrote it; remove it yourself")
     return FileChange(path, before, None if ours else before, None, past)
+
+
+def _plan_uninstall_marked(path: Path, agent: str, machine: Machine) -> FileChange:
+    before, past = read_file_text(path), load_record(agent, path, machine)
+    return FileChange(path, before, None if before is None else restore_marked(before, past), None, past)
 
 
 def apply_changes(changes: Sequence[FileChange], machine: Machine) -> None:
@@ -257,6 +287,8 @@ def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -
     if isinstance(want, EntriesFile):
         document = parse_object(text, machine.display_path(want.path))
         return frozenset(str(event_path(path)[-1]) for path in own_entry_paths(document, agent.name))
+    if isinstance(want, MarkedFile):
+        return marked_events(text)
     if text != want.text:
         return frozenset()
     names = frozenset(each.name for each in agent.events)

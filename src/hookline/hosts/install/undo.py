@@ -25,6 +25,7 @@ from hookline.config.reader import FileFormat, read_text
 from hookline.dialects.settings_json import agent_of_own_entry
 from hookline.hosts.agents.entries import HOOKS_KEY
 from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.install.marked_text import remove_marked
 from hookline.hosts.install.text_files import remove_file, write_atomically
 from hookline.lazy_dataclasses import dataclass
 
@@ -124,6 +125,15 @@ def restore_text(text: str, file: str, agent: str, record: InstallRecord | None)
     if exact is None and differs_only_in_splices(record.original, text, record.splices):
         exact = record.original
     return exact if exact is not None and (unused or _is_same_json(exact, cleaned, file)) else cleaned
+
+
+def restore_marked(text: str, record: InstallRecord | None) -> str | None:
+    """The text without what stands between hookline's marks. None if the file should be removed."""
+    if record is not None and text == record.installed_text:
+        return record.original
+    cleaned = remove_marked(text)
+    created = record is None or record.original is None
+    return None if created and cleaned != text and not cleaned.strip() else cleaned
 
 
 def is_own_entry(entry: Any, agent: str) -> bool:
