@@ -33,6 +33,10 @@ def problems_of(hook: str) -> list[tuple[str, str]]:
             ['Quote the text if the comma is part of it: deny: "no, really".'],
         ),
         (
+            "{on: tool.before, then: {deny: No, never: do this}}",
+            ['Quote the text if the comma is part of it: deny: "No, never: do this".'],
+        ),
+        (
             "{on: tool.before, then: {deny: x, log: y}}",
             ["then takes one action. For several, write a list: [{deny: …}, {log: …}]."],
         ),

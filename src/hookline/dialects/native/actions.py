@@ -122,13 +122,20 @@ def _report_no_action(at: Node) -> None:
         at.add_problem("no-action", f"{at.location}: there is no action here.", hint)
 
 
+_TEXT_ACTIONS: Final = frozenset(("deny", "ask", "halt", "log", "tell"))
+
+
 def _hints_beside(at: Node, name: str, unknown: Sequence[str]) -> dict[str, str]:
-    """A key without a value is often the rest of a text with a comma."""
+    """A key that nobody knows is often the rest of a text with a comma."""
     hints = action_hints(ACTIONS, OWN_HOOK_KEYS, name)
     text = at.value[name]
     if isinstance(text, str) and not at.document.is_json:
-        rest = {each for each in unknown if at.value[each] is None and each not in hints}
-        hints |= {each: f'Quote the text if the comma is part of it: {name}: "{text}, {each}".' for each in rest}
+        for each in unknown:
+            value = at.value[each]
+            is_sentence = isinstance(value, str) and " " in value and name in _TEXT_ACTIONS
+            if each not in hints and (value is None or is_sentence):
+                rest = each if value is None else f"{each}: {value}"
+                hints[each] = f'Quote the text if the comma is part of it: {name}: "{text}, {rest}".'
     return hints
 
 
