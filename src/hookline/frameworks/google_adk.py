@@ -1,0 +1,228 @@
+"""Google ADK: `Runner(…, plugins=[HooklinePlugin()])`."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final, Unpack
+
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+from hookline.lazy_dataclasses import dataclass
+
+with extra_required("hookline.frameworks.google_adk needs Google ADK", "google-adk"):
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.genai import types
+
+SUPPORT: Final = FrameworkSupport(
+    name="google_adk",
+    title="Google ADK",
+    package="google-adk",
+    extra="google-adk",
+    version="2.13.0",
+    installs_as="Runner(…, plugins=[HooklinePlugin()])",
+    events=ALL_EVENTS,
+    answers={
+        "ask": "yes, as a tool confirmation",
+        "continue": "no: the agent stops, and the log says so",
+    },
+    pauses=True,
+    covers_subagents="yes: every agent of the runner",
+)
+_log = logging.getLogger("hookline")
+
+
+class HooklinePlugin(BasePlugin):
+    """Hooks around every agent of a runner. A tool callback of an agent runs after it, and could change a decided call."""
+
+    def __init__(self, **options: Unpack[HookOptions]) -> None:
+        super().__init__("hookline")
+        self.hooks = FrameworkHooks(SUPPORT, options)
+        self._refusals: dict[str, str] = {}  # by run
+        self._running: set[tuple[str, str]] = (
+            set()
+        )  # run and call: the callbacks after a tool come for refused ones too
+
+    async def close(self) -> None:
+        """Ends the sessions; the runner calls it. Without it, they end with the program."""
+        await self.hooks.aclose()
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        run = self._run_of(invocation_context)
+        texts = [part.text for part in user_message.parts or () if part.text]
+        answer = await run.start("\n".join(texts) if texts else None)
+        if answer.refusal is not None:
+            self._refusals[run.key] = answer.refusal
+        if not answer.is_changed or not texts:
+            return None
+        others = [part for part in user_message.parts if not part.text]
+        return types.Content(role=user_message.role, parts=[types.Part(text=answer.prompt), *others])
+
+    async def before_run_callback(self, *, invocation_context: Any) -> Any:
+        refusal = self._refusals.pop(invocation_context.invocation_id, None)
+        return None if refusal is None else _content("model", refusal)
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        await self._run_of(invocation_context).finish()
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> Any:
+        """An agent that another one transfers to takes the run over."""
+        self._run_of(callback_context).change_agent(agent.name)
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        run = self._run_of(callback_context)
+        pieces = [_Piece(content, part) for content in llm_request.contents for part in content.parts or ()]
+        given = llm_request.config.system_instruction
+        system = given if isinstance(given, str) else None if given is None else value_text(to_plain_value(given))
+        answer = await run.before_model(pieces, FORMAT, system)
+        if answer.halted is not None:
+            return _stopped(answer.halted)
+        if answer.messages is not None:
+            llm_request.contents = _contents(answer.messages)
+        if answer.system is not None:
+            llm_request.config.system_instruction = answer.system
+        return None
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
+        if llm_response.partial or llm_response.content is None:
+            return None
+        run, parts = self._run_of(callback_context), llm_response.content.parts or []
+        calls = [part.function_call for part in parts if part.function_call]
+        text = "".join(part.text for part in parts if part.text)
+        left = await run.after_model(text, [_plain_call(call) for call in calls])
+        if not calls and run.halted is None and await run.stop(left) is not None:
+            _log.warning("a hook denied the stop of %s, but Google ADK cannot make an agent go on", run.agent)
+        if left == text:
+            return None
+        others = [part for part in parts if not part.text]
+        content = types.Content(role=llm_response.content.role, parts=[types.Part(text=left), *others])
+        return llm_response.model_copy(update={"content": content})
+
+    async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> Any:
+        run = self._run_of(callback_context)
+        await run.model_failed(error)
+        return None if run.halted is None else _stopped(run.halted)
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
+        run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
+        confirmed = tool_context.tool_confirmation
+        answer = await run.before_tool(call, approved=None if confirmed is None else confirmed.confirmed is True)
+        if answer.question is not None:
+            asked = answer.question
+            tool_context.request_confirmation(hint=asked.reason, payload={"hook": asked.hook})
+            tool_context.actions.skip_summarization = True
+            return {"error": f"{asked.reason} A person is asked."}
+        if answer.input is None:
+            return {"error": answer.refusal}
+        if answer.is_changed:  # in place: the tool gets these
+            tool_args.clear()
+            tool_args.update(answer.input)
+        self._running.add((run.key, call.id))
+        current_run.set(run)
+        return None
+
+    async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
+        run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
+        if not self._has_run(run, call):
+            return None
+        wrapped = isinstance(result, dict) and set(result) == {"result"}
+        value = result["result"] if wrapped else result
+        after = await run.after_tool(call, to_plain_value(value), input=call.input)
+        if not after.is_changed and not after.notes:
+            return None
+        left = after.value if after.is_changed else value
+        if not after.ok:
+            return {"error": after.text}
+        if isinstance(left, dict):
+            return {**left, "note": after.notes} if after.notes else left
+        return {"result": left, **({"note": after.notes} if after.notes else {})}
+
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
+    ) -> Any:
+        run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
+        if not self._has_run(run, call):
+            return None
+        after = await run.after_tool(call, None, input=call.input, error=f"{type(error).__name__}: {error}")
+        return {"error": after.text} if after.is_changed or after.notes else None
+
+    def _has_run(self, run: AgentRun, call: FrameworkCall) -> bool:
+        if (run.key, call.id) not in self._running:
+            return False
+        self._running.discard((run.key, call.id))
+        current_run.set(None)
+        return True
+
+    def _run_of(self, context: Any) -> AgentRun:
+        name = getattr(context, "agent_name", None) or getattr(getattr(context, "agent", None), "name", None)
+        return self.hooks.run_of(context.invocation_id, thread=context.session.id, agent=str(name or ""))
+
+
+def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCall:
+    server = getattr(tool, "_mcp_tool", None)
+    name = tool.name if server is None else f"mcp__{getattr(tool, 'server_name', None) or 'mcp'}__{tool.name}"
+    input = to_plain_value(dict(arguments))
+    return FrameworkCall(name, input, context.function_call_id or f"call_{id(arguments)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One part of a content: a content can have a text and the results of several calls."""
+
+    content: Any
+    part: Any
+
+
+def _contents(pieces: list[_Piece]) -> list[Any]:
+    grouped: list[tuple[Any, list[Any]]] = []
+    for piece in pieces:
+        if not grouped or grouped[-1][0] is not piece.content:
+            grouped.append((piece.content, []))
+        grouped[-1][1].append(piece.part)
+    return [types.Content(role=content.role, parts=parts) for content, parts in grouped]
+
+
+def _plain_call(call: Any) -> dict[str, Any]:
+    arguments = value_text(to_plain_value(call.args or {}))
+    return {"id": call.id or call.name, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _read(piece: _Piece) -> PlainMessage:
+    part = piece.part
+    if part.function_call:
+        return {"role": "assistant", "content": "", "tool_calls": [_plain_call(part.function_call)]}
+    if part.function_response:
+        given = part.function_response
+        text = value_text(to_plain_value(given.response))
+        return {"role": "tool", "content": text, "tool_call_id": given.id or given.name, "name": given.name}
+    return {"role": "assistant" if piece.content.role == "model" else "user", "content": part.text or ""}
+
+
+def _with_text(piece: _Piece, text: str) -> _Piece:
+    given = piece.part.function_response
+    if given:
+        return _Piece(
+            piece.content, types.Part(function_response=given.model_copy(update={"response": {"result": text}}))
+        )
+    return _Piece(piece.content, piece.part.model_copy(update={"text": text}))
+
+
+def _create(role: str, text: str) -> _Piece:
+    content = _content("model" if role == "assistant" else "user", text)
+    return _Piece(content, content.parts[0])
+
+
+FORMAT: Final[MessageFormat[_Piece]] = MessageFormat(_read, _with_text, _create)
+
+
+def _content(role: str, text: str) -> Any:
+    return types.Content(role=role, parts=[types.Part(text=text)])
+
+
+def _stopped(reason: str) -> Any:
+    return LlmResponse(content=_content("model", f"Stopped by a hook: {reason}"))

@@ -1,0 +1,109 @@
+"""Runs a trial with Google ADK."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from google.adk.agents import LlmAgent
+from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_response import LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.adk.tools.agent_tool import AgentTool
+from google.genai import types
+from trial import Trial
+
+from hookline.frameworks.google_adk import HooklinePlugin
+
+PAUSES = True
+CANNOT = {"continue": True}
+CONFIRM = "adk_request_confirmation"
+
+
+class TrialModel(BaseLlm):
+    trial: Any
+
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        texts = [str(llm_request.config.system_instruction or "")]
+        for content in llm_request.contents:
+            for part in content.parts:
+                texts.append(part.text or (str(part.function_response.response) if part.function_response else ""))
+        step = self.trial.next_step("\n".join(texts))
+        if isinstance(step, str):
+            parts = [types.Part(text=step)]
+        else:
+            at = len(self.trial.requests)
+            calls = [types.FunctionCall(id=f"c{at}-{i}", name="bash", args={"command": c}) for i, c in enumerate(step)]
+            parts = [types.Part(function_call=call) for call in calls]
+        yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+
+def make_agent(trial: Trial, name: str = "main") -> LlmAgent:
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    return LlmAgent(name=name, model=TrialModel(model="scripted", trial=trial), tools=[bash])
+
+
+def _run(trial: Trial, agent: Any, **more: Any) -> None:
+    async def go() -> None:
+        plugin = HooklinePlugin(**trial.options)
+        runner = InMemoryRunner(agent=agent, app_name="app", plugins=[plugin])
+        session = await runner.session_service.create_session(app_name="app", user_id="u")
+        message = types.Content(role="user", parts=[types.Part(text=trial.prompt)])
+        while message is not None:
+            answer = None
+            async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message, **more):
+                for part in event.content.parts if event.content else ():
+                    call = part.function_call
+                    if call and call.name == CONFIRM:
+                        trial.asked.append(call.args["toolConfirmation"]["hint"])
+                        response = types.FunctionResponse(
+                            id=call.id, name=CONFIRM, response={"confirmed": trial.approves}
+                        )
+                        answer = types.Content(role="user", parts=[types.Part(function_response=response)])
+                    if part.text:
+                        trial.final = part.text
+            message = answer
+        await plugin.close()
+
+    asyncio.run(go())
+
+
+def run(trial: Trial) -> None:
+    _run(trial, make_agent(trial))
+
+
+def run_streaming(trial: Trial) -> None:
+    _run(trial, make_agent(trial), run_config=RunConfig(streaming_mode=StreamingMode.SSE))
+
+
+class Once(BaseLlm):
+    """Calls one tool, then ends."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        done = any(part.function_response for content in llm_request.contents for part in content.parts)
+        call = types.FunctionCall(id="o1", name=self.tool, args=self.arguments)
+        part = types.Part(text="outer done") if done else types.Part(function_call=call)
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def run_agent_tool(trial: Trial) -> None:
+    inner = make_agent(trial, "inner")
+    model = Once(model="scripted", tool="inner", arguments={"request": trial.prompt})
+    _run(trial, LlmAgent(name="outer", model=model, tools=[AgentTool(inner)]))
+
+
+def run_transfer(trial: Trial) -> None:
+    inner = make_agent(trial, "inner")
+    model = Once(model="scripted", tool="transfer_to_agent", arguments={"agent_name": "inner"})
+    _run(trial, LlmAgent(name="outer", model=model, sub_agents=[inner]))
+
+
+PATHS = {"async": run, "streaming": run_streaming, "AgentTool": run_agent_tool, "transfer": run_transfer}
+AGENT_PATHS = ("async", "streaming")
