@@ -296,6 +296,8 @@ class AgentRun:
         left = list(messages)
         for added, (at, text) in enumerate(self._placed_notes):
             left.insert(min(at + added, len(left)), {"role": "user", "content": text})
+        if self.hooks.support.keeps_requests:
+            self._placed_notes, self._system_notes = [], []
         return left
 
     async def after_model(self, text: str, calls: Sequence[dict[str, Any]] = ()) -> str:

@@ -57,6 +57,7 @@ class FrameworkSupport:
     installs_as: str  # the line that puts hooks in force
     events: tuple[str, ...]
     answers: Mapping[str, str] = field(default_factory=dict)
+    keeps_requests: bool = False  # what hooks change in a request stays in the framework's history
     pauses: bool = False  # the framework can wait for a person without keeping the process
     covers_subagents: str = "no: put it in each agent"
 

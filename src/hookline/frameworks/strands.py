@@ -1,0 +1,194 @@
+"""Strands Agents: `Agent(…, interventions=[HooklineHandler()])`."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Unpack
+
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+from hookline.lazy_dataclasses import dataclass
+
+with extra_required("hookline.frameworks.strands needs Strands Agents", "strands"):
+    from strands.interventions import Deny, Guide, InterventionHandler, Proceed, Transform
+    from strands.interventions.actions import default_evaluate
+
+SUPPORT: Final = FrameworkSupport(
+    name="strands",
+    title="Strands Agents",
+    package="strands-agents",
+    extra="strands",
+    version="1.62.0",
+    installs_as="Agent(…, interventions=[HooklineHandler()])",
+    events=ALL_EVENTS,
+    answers={"ask": "yes, as an interrupt", "request": "yes, and the change stays in the agent's messages"},
+    keeps_requests=True,
+    pauses=True,
+)
+_EMPTY: Final = Proceed()
+
+
+class HooklineHandler(InterventionHandler):
+    """Hooks around one agent. Sub-agents need one too; it may be the same object."""
+
+    name = "hookline"
+    on_error = "deny"
+
+    def __init__(self, **options: Unpack[HookOptions]) -> None:
+        self.hooks = FrameworkHooks(SUPPORT, options)
+        self._running: set[tuple[str, str]] = set()  # run and call: the method after a tool comes for refused ones too
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self.hooks.close()
+
+    async def before_invocation(self, event: Any, **kwargs: Any) -> Any:
+        run = self.hooks.new_run(thread=_thread_of(event.agent), agent=event.agent.name)
+        event.invocation_state[_key(event.agent)] = run.key
+        blocks = [block for message in event.messages or () for block in message["content"] if "text" in block]
+        answer = await run.start("\n".join(block["text"] for block in blocks) if blocks else None)
+        if answer.refusal is not None:
+            return Deny(reason=answer.refusal)
+        if not answer.is_changed or not blocks:
+            return _EMPTY
+
+        def apply(event: Any) -> None:
+            for block in blocks:
+                block["text"] = answer.prompt if block is blocks[0] else ""
+
+        return Transform(apply=apply)
+
+    async def before_model_call(self, event: Any, **kwargs: Any) -> Any:
+        run = self._run_of(event)
+        pieces = [_Piece(message, block) for message in event.agent.messages for block in message["content"]]
+        answer = await run.before_model(pieces, FORMAT, event.agent.system_prompt)
+        if answer.halted is not None:
+            return Deny(reason=answer.halted)
+
+        def apply(event: Any) -> None:
+            if answer.messages is not None:
+                event.agent.messages[:] = _messages(answer.messages)
+            if answer.system is not None:
+                event.agent.system_prompt = answer.system
+
+        return Transform(apply=apply)
+
+    async def after_model_call(self, event: Any, **kwargs: Any) -> Any:
+        run = self._run_of(event)
+        if event.stop_response is None:
+            if event.exception is not None:
+                await run.model_failed(event.exception)
+            return _EMPTY
+        content = event.stop_response.message["content"]
+        calls = [block["toolUse"] for block in content if "toolUse" in block]
+        text = "".join(block["text"] for block in content if "text" in block)
+        left = await run.after_model(text, [_plain_call(call) for call in calls])
+        if left != text:
+            content[:] = [{"text": left}, *(block for block in content if "text" not in block)]
+        reason = None if calls else await run.stop(left)
+        return _EMPTY if reason is None else Guide(feedback=reason)
+
+    async def before_tool_call(self, event: Any, **kwargs: Any) -> Any:
+        run, call = self._run_of(event), _call_of(event.tool_use)
+        answer = await run.before_tool(call)
+        if answer.question is not None:
+            asked = answer.question
+            told = event.interrupt(
+                "hookline", reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
+            )
+            answer = await run.before_tool(call, approved=default_evaluate(told))
+        if answer.input is None:
+            return Deny(reason=answer.refusal or "Not approved.")
+        if answer.is_changed:
+            event.tool_use["input"] = answer.input
+        self._running.add((run.key, call.id))
+        current_run.set(run)
+        return _EMPTY
+
+    async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
+        run, call = self._run_of(event), _call_of(event.tool_use)
+        if (run.key, call.id) not in self._running:
+            return _EMPTY
+        self._running.discard((run.key, call.id))
+        current_run.set(None)
+        failed = event.result.get("status") == "error"
+        content = event.result["content"]
+        only_text = all(set(block) == {"text"} for block in content)
+        value = "\n".join(block["text"] for block in content) if only_text else to_plain_value(content)
+        error = value_text(value) if failed else None
+        after = await run.after_tool(call, None if failed else value, input=call.input, error=error)
+        if after.is_changed:
+            status = "success" if after.ok else "error"
+            event.result = {**event.result, "status": status, "content": [{"text": after.text}]}
+        elif after.notes:
+            event.result = {**event.result, "content": [*content, {"text": after.notes}]}
+        return _EMPTY
+
+    def _run_of(self, event: Any) -> AgentRun:
+        key = event.invocation_state.get(_key(event.agent))
+        if key is None:  # a tool that the program calls by itself
+            key = event.invocation_state[_key(event.agent)] = f"{_key(event.agent)}-direct"
+        return self.hooks.run_of(key, thread=_thread_of(event.agent), agent=event.agent.name)
+
+
+def _key(agent: Any) -> str:
+    """Agents of a graph may share the state."""
+    return f"hookline_run_{id(agent)}"
+
+
+def _thread_of(agent: Any) -> str | None:
+    found = getattr(getattr(agent, "_session_manager", None), "session_id", None)
+    return found if isinstance(found, str) else None
+
+
+def _call_of(use: Any) -> FrameworkCall:
+    return FrameworkCall(use["name"], to_plain_value(use["input"]), use["toolUseId"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One block of a message: a message can have a text and the results of several calls."""
+
+    message: Any
+    block: Any
+
+
+def _messages(pieces: list[_Piece]) -> list[Any]:
+    grouped: list[tuple[Any, list[Any]]] = []
+    for piece in pieces:
+        if not grouped or grouped[-1][0] is not piece.message:
+            grouped.append((piece.message, []))
+        grouped[-1][1].append(piece.block)
+    return [{**message, "content": blocks} for message, blocks in grouped]
+
+
+def _plain_call(use: Any) -> dict[str, Any]:
+    arguments = value_text(to_plain_value(use["input"]))
+    return {"id": use["toolUseId"], "type": "function", "function": {"name": use["name"], "arguments": arguments}}
+
+
+def _read(piece: _Piece) -> PlainMessage:
+    block = piece.block
+    if "toolUse" in block:
+        return {"role": "assistant", "content": "", "tool_calls": [_plain_call(block["toolUse"])]}
+    if "toolResult" in block:
+        parts = [part.get("text") or value_text(to_plain_value(part)) for part in block["toolResult"]["content"]]
+        return {"role": "tool", "content": "\n".join(parts), "tool_call_id": block["toolResult"]["toolUseId"]}
+    return {"role": piece.message["role"], "content": block.get("text", "")}
+
+
+def _with_text(piece: _Piece, text: str) -> _Piece:
+    if "toolResult" in piece.block:
+        return _Piece(piece.message, {"toolResult": {**piece.block["toolResult"], "content": [{"text": text}]}})
+    return _Piece(piece.message, {**piece.block, "text": text})
+
+
+def _create(role: str, text: str) -> _Piece:
+    return _Piece({"role": "assistant" if role == "assistant" else "user", "content": []}, {"text": text})
+
+
+FORMAT: Final[MessageFormat[_Piece]] = MessageFormat(_read, _with_text, _create)
