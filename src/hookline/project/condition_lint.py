@@ -459,7 +459,8 @@ def _misspelled_tool(name: str, vocabulary: Vocabulary) -> str | None:
         alike = (each for each in sorted(known) if each.lower() == name.lower())
         return next(alike, None) or _own_name(name, vocabulary)
     folded = fold_word(name)
-    candidates = _similar_names(vocabulary, len(folded), folded[:1], folded[-1:])
+    half = max(0, (len(folded) - 3) // 2)
+    candidates = _similar_names(vocabulary, len(folded), folded[:half], folded[len(folded) - half :])
     return next((each for each in candidates if is_typo(name, each)), None)
 
 
@@ -483,14 +484,17 @@ def _known_names(vocabulary: Vocabulary) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _similar_names(vocabulary: Vocabulary, length: int, first: str, last: str) -> tuple[str, ...]:
-    """The names that a typo in a word like this may mean; the vocabulary's own come first. See is_typo."""
+def _similar_names(vocabulary: Vocabulary, length: int, start: str, end: str) -> tuple[str, ...]:
+    """The names that a typo in a word like this may mean; the vocabulary's own come first.
+
+    start, end: of the word, not quite halves. One mistake cannot touch both.
+    """
     known = _known_names(vocabulary)
     folded = {name: fold_word(name) for name in (*sorted(known), *sorted(_all_names() - known)) if len(name) > 2}
     return tuple(
         name
         for name, word in folded.items()
-        if abs(len(word) - length) <= 1 and (word[:1] == first or word[-1:] == last or min(len(word), length) <= 2)
+        if abs(len(word) - length) <= 1 and (word.startswith(start) or word.endswith(end))
     )
 
 
