@@ -135,7 +135,7 @@ class Matches:
 
     subject: Subject
     pattern: TextPattern
-    _cache: dict[tuple[str, ...], bool] = field(init=False, repr=False, compare=False)  # not set until it is needed
+    _cache: dict[tuple[str, ...], bool] | None = field(default=None, init=False, repr=False, compare=False)
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         texts = self.subject.texts(event, deadline)
@@ -149,11 +149,11 @@ class Matches:
         return self._answers() if self.subject.is_cacheable else None
 
     def _answers(self) -> dict[tuple[str, ...], bool]:
-        try:
-            return self._cache
-        except AttributeError:
-            object.__setattr__(self, "_cache", {})
-            return self._cache
+        known = self._cache
+        if known is None:  # most conditions never need one
+            known = {}
+            object.__setattr__(self, "_cache", known)
+        return known
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
         readings = self.subject.readings(event, deadline)
