@@ -161,6 +161,7 @@ class _YamlBuilder:
         self.aliased = 0
         self.anchors: dict[str, _Anchor] = {}
         self.stack: list[_OpenContainer] = []
+        self.keys: dict[str, str] = {}  # thousands of hooks have the same few keys: they share one text each
 
     def build(self, text: str) -> None:
         parser = CParser(text)
@@ -310,9 +311,11 @@ class _YamlBuilder:
             container.append(value)
             parent.positions.append(at)
         elif parent.key is None:
-            parent.key, parent.key_at = value, at
             if type(value) is not str or value in container:
                 parent.key = self.replace_bad_key(value, at)
+            else:
+                parent.key = self.keys.setdefault(value, value)
+            parent.key_at = at
             return
         elif parent.key == _MERGE_KEY and parent.merge_at == parent.key_at:
             self.add_merge_sources(parent, value, at)

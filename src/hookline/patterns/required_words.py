@@ -53,9 +53,13 @@ def find_words(outline: Outline, any_case: bool = False) -> Words:
         sets = _one_word(exact)
     text = None
     if not any_case:
-        alone = [part for words in sets if len(words) == 1 for part in words[0].split(WORD_EDGE)]
-        text = max(alone, key=len, default=None)
-    return Words(tuple(dict.fromkeys(tuple(map(fold_word, words)) for words in sets)), text)
+        for words in sets:
+            if len(words) == 1:
+                for part in words[0].split(WORD_EDGE):
+                    if text is None or len(part) > len(text):
+                        text = part
+    folded = [(fold_word(words[0]),) if len(words) == 1 else tuple(map(fold_word, words)) for words in sets]
+    return Words(tuple(dict.fromkeys(folded)) if len(folded) > 1 else tuple(folded), text)
 
 
 def fold_word(word: str) -> str:

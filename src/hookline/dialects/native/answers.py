@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from hookline.config.node import Node
@@ -41,6 +42,8 @@ def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]]
     def parse(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
         if value.value is True or value.value is None:
             return FixedAnswer(outcome)
+        if type(value.value) is str and value.value and "{" not in value.value:
+            return _fixed_answer(outcome, value.value)
         reason = read_template(value, info.vocabulary)
         if reason is None:
             return None
@@ -49,6 +52,12 @@ def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]]
         return TemplateAnswer(outcome, reason)
 
     return parse
+
+
+@lru_cache(maxsize=1024)
+def _fixed_answer(outcome: Outcome, reason: str) -> FixedAnswer:
+    """Thousands of rules of one file give the same few reasons: they share one answer."""
+    return FixedAnswer(replace(outcome, reason=reason))
 
 
 def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:

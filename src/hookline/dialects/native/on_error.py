@@ -76,6 +76,8 @@ def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
 
     Where nobody can be asked about the event, `ask` counts as `closed`.
     """
+    if on_error is SILENT:
+        return on_error
     kind = EVENTS[event]
     if cannot_ask(on_error, event):
         on_error = replace(on_error, verdict=Verdict.DENY)
@@ -89,9 +91,11 @@ def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
 
 def cannot_ask(on_error: Outcome, event: str) -> bool:
     """Whether it asks about an event that can only be denied, or whose result can only be withheld."""
+    if on_error.verdict is not Verdict.ASK:
+        return False
     kind = EVENTS[event]
     can_hold = kind.accepts & May.DENY or kind.accepts_change(_RESULT_PATH)
-    return on_error.verdict is Verdict.ASK and not kind.accepts & May.ASK and bool(can_hold)
+    return not kind.accepts & May.ASK and bool(can_hold)
 
 
 def redacts(action: Action, event: str) -> bool:

@@ -78,14 +78,15 @@ def provide_memory(event: Event, memory: FireLimiter) -> None:
 
 def find_conditions(condition: Condition, kind: type[Any]) -> Iterator[Any]:
     """The conditions of this class, at any depth."""
-    match condition:
-        case All(parts) | AnyOf(parts):
-            for part in parts:
-                yield from find_conditions(part, kind)
-        case Not(part):
-            yield from find_conditions(part, kind)
-        case _ if isinstance(condition, kind):
-            yield condition
+    parts: list[Condition] = [condition]
+    while parts:  # without recursion: it is asked several times about every hook that is loaded
+        part = parts.pop()
+        if isinstance(part, All | AnyOf):
+            parts += reversed(part.parts)
+        elif isinstance(part, Not):
+            parts.append(part.part)
+        elif isinstance(part, kind):
+            yield part
 
 
 @dataclass(frozen=True, slots=True)
