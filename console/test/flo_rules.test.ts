@@ -7,6 +7,7 @@ import {
   formFromDecision,
   formProblems,
   parseDocument,
+  proposeId,
   readForm,
   withRule,
   withoutRule,
@@ -117,4 +118,11 @@ it("makes a rule from a decision, with the texts of its input taken literally", 
   expect(writeRule(form)).toEqual({ matcher: "^Bash$", inputMatchers: { command: "rm -rf a\\.b" }, action: "deny" });
   expect(new RegExp(form.inputs[0]!.pattern).test("rm -rf a.b")).toBe(true);
   expect(formFromDecision("session.start", undefined, null).event).toBe("PreToolUse");
+});
+
+it("proposes an id that is free", () => {
+  const form = { ...emptyForm(), matcher: "^bash$", actions: [{ ...emptyAction("deny"), reason: "Dangerous command, blocked!" }] };
+  expect(proposeId(form, { hooks: {} })).toBe("dangerous-command-blocked");
+  expect(proposeId(form, { hooks: { Stop: [{ id: "dangerous-command-blocked" }] } })).toBe("dangerous-command-blocked-2");
+  expect(proposeId(emptyForm(), { hooks: {} })).toBe("deny-pretooluse");
 });

@@ -10,8 +10,6 @@ export interface RuleSet {
   /** The number of the last version; 0 if nothing was saved yet. */
   head: number;
   text: string;
-  by?: string;
-  at?: Moment;
 }
 
 export interface Problem {
@@ -34,35 +32,39 @@ export interface RuleVersion {
 export interface PreviewDifference {
   id: string;
   at: string;
-  tool?: string;
-  event?: string;
   host?: string;
+  event: string;
+  tool?: string | null;
   what?: string;
   difference: string;
-  before: { verdict: string; hook?: string | null; reason?: string };
-  after: { verdict: string; hook?: string | null; reason?: string };
+  before: string;
+  after: string;
+  hook: string | null;
 }
 
 export interface Preview {
   events: number;
+  /** Events on which a rule of this set took part. */
   heard: number;
-  counts: Record<string, number>;
+  loosened: number;
+  tightened: number;
+  changed: number;
+  same: number;
   items: PreviewDifference[];
-  unknown?: string[];
-  problems?: Problem[];
+  unknown: string[];
 }
 
 const pathOf = (set: string): string => `/rules/${encodeURIComponent(set)}`;
 
 export const listSets = (signal?: AbortSignal): Promise<Page<RuleSet>> => get("/rules", signal ? { signal } : {});
 export const showSet = (set: string, signal?: AbortSignal): Promise<RuleSet> => get(pathOf(set), signal ? { signal } : {});
-export const saveSet = (set: string, body: { text: string; base: number; note: string }): Promise<RuleSet> => put(pathOf(set), body);
+export const saveSet = (set: string, body: { text: string; base: number; note: string }): Promise<RuleVersion> => put(pathOf(set), body);
 export const checkText = (set: string, text: string): Promise<{ problems: Problem[] }> => post(`${pathOf(set)}/check`, { text });
 export const previewText = (set: string, text: string, last: number): Promise<Preview> => post(`${pathOf(set)}/preview`, { text, last });
 export const listVersions = (set: string, signal: AbortSignal): Promise<Page<RuleVersion>> => get(`${pathOf(set)}/versions`, { signal });
 export const showVersion = (set: string, number: number, signal: AbortSignal): Promise<RuleVersion> =>
   get(`${pathOf(set)}/versions/${number}`, { signal });
-export const rollBack = (set: string, to: number): Promise<RuleSet> => post(`${pathOf(set)}/rollback`, { to });
+export const rollBack = (set: string, to: number): Promise<RuleVersion> => post(`${pathOf(set)}/rollback`, { to });
 
 export interface HookRow {
   id: string;

@@ -36,3 +36,13 @@ def test_without_a_timeout_there_are_five_seconds() -> None:
     hooks = load(build_config({"command": "sleep 10"}, {"action": "script", "script": "return"})).hooks
     assert [hook.timeout for hook in hooks] == [timedelta(seconds=5)] * 2
     assert [getattr(hook.then, "timeout", None) for hook in hooks] == [timedelta(seconds=5)] * 2
+
+
+def test_all_hooks_of_a_rule_have_its_tags() -> None:
+    rule = {"tags": ["safety", "team"], "hooks": [{"action": "log"}, {"action": "deny"}]}
+    assert [hook.tags for hook in load(build_config(rule, {"action": "log", "tags": "one"})).hooks] == [
+        ("safety", "team"),
+        ("safety", "team"),
+        ("one",),
+    ]
+    assert problem_codes(build_config({"action": "log", "tags": [1]})) == ["not-text"]

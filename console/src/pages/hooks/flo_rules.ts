@@ -241,6 +241,20 @@ export function writeRule(form: RuleForm): FloRule {
   return { ...rule, ...without(form.rest, [...RULE_KEYS, ...ACTION_KEYS]), hooks: form.actions.map(writeAction) };
 }
 
+const LONGEST_ID = 40;
+
+/** A name for a rule that has none: what it says or does, and a number if that is taken. */
+export function proposeId(form: RuleForm, document: FloDocument): string {
+  const [first] = form.actions;
+  const wanted = first?.reason || `${first?.kind ?? "rule"} ${form.matcher || form.event}`;
+  const base = wanted.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, LONGEST_ID) || "rule";
+  const taken = new Set(Object.values(document.hooks).flatMap((rules) => rules.map(({ id }) => id)));
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? base : `${base}-${number}`;
+    if (!taken.has(id)) return id;
+  }
+}
+
 /** Problems that are seen without asking the hub, by the field they belong to. */
 export function formProblems(form: RuleForm): Record<string, string> {
   const problems: Record<string, string> = {};

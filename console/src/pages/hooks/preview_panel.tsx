@@ -45,28 +45,29 @@ export function PreviewPanel({ set, text, disabled }: { set: string; text: strin
 }
 
 function Result({ preview }: { preview: Preview }): JSX.Element {
-  const changed = preview.items.length;
+  const changed = preview.loosened + preview.tightened + preview.changed;
+  const shown = preview.items.slice(0, SHOWN);
   return (
     <>
       <dl class="preview-counts">
         <Count name="events" value={preview.events} />
         <Count name="matched" value={preview.heard} />
-        <Count name="tightened" value={preview.counts["tightened"] ?? 0} level="deny" />
-        <Count name="loosened" value={preview.counts["loosened"] ?? 0} level="ask" />
-        <Count name="changed" value={preview.counts["changed"] ?? 0} />
+        <Count name="tightened" value={preview.tightened} level="deny" />
+        <Count name="loosened" value={preview.loosened} level="ask" />
+        <Count name="changed" value={preview.changed} />
       </dl>
-      {(preview.unknown?.length ?? 0) > 0 && (
+      {preview.unknown.length > 0 && (
         <p class="notice" data-level="warning">
-          Nobody knows what these would have said: {preview.unknown!.join(", ")}
+          Nobody knows what these would have said: {preview.unknown.join(", ")}
         </p>
       )}
       {changed > 0 && (
         <ul class="preview-list">
-          {preview.items.slice(0, SHOWN).map((each) => (
+          {shown.map((each) => (
             <li key={each.id}>
-              <Verdict word={each.before.verdict} />
+              <Verdict word={each.before} />
               <span aria-label="becomes">→</span>
-              <Verdict word={each.after.verdict} />
+              <Verdict word={each.after} />
               <a class="ellipsis mono" href={`/decisions/${encodeURIComponent(each.id)}`}>
                 {[each.tool ?? each.event, each.what].filter(Boolean).join(": ")}
               </a>
@@ -75,7 +76,7 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
           ))}
         </ul>
       )}
-      {changed > SHOWN && <p class="muted">… and {changed - SHOWN} more.</p>}
+      {changed > shown.length && <p class="muted">… and {changed - shown.length} more.</p>}
       {changed === 0 && <p class="muted">No recorded decision would be different.</p>}
     </>
   );

@@ -24,6 +24,7 @@ import {
   formProblems,
   hasTool,
   parseDocument,
+  proposeId,
   readForm,
   ruleAt,
   withRule,
@@ -86,7 +87,11 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
   };
   const wrong = useMemo(() => formProblems(form), [form]);
   const isWrong = Object.keys(wrong).length > 0;
-  const text = useMemo(() => writeDocument(withRule(opened.document, writeRule(form), form.event, opened.place)), [form]);
+  const proposedId = useMemo(() => (opened.place ? "" : proposeId(form, opened.document)), [form]);
+  const text = useMemo(() => {
+    const rule = writeRule({ ...form, id: form.id || proposedId });
+    return writeDocument(withRule(opened.document, rule, form.event, opened.place));
+  }, [form]);
 
   useEffect(() => {
     if (isWrong) {
@@ -121,7 +126,7 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
     } catch (error) {
       setBusy(false);
       if (error instanceof ApiError && error.status === 409) setConflict(true);
-      else if (error instanceof ApiError && error.status === 422 && hasProblems(error.detail)) setProblems(error.detail.problems);
+      else if (error instanceof ApiError && error.status === 422 && Array.isArray(error.detail)) setProblems(error.detail as Problem[]);
       else setFailure(describeError(error));
     }
   };
@@ -216,7 +221,7 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
         <details class="more-fields">
           <summary>More</summary>
           <div class="form-row">
-            <TextField id="id" title="Id" value={form.id} hint="Its name in reasons and in the record." onChange={(id) => change({ id })} />
+            <TextField id="id" title="Id" value={form.id} placeholder={proposedId} hint="Its name in reasons and in the record." onChange={(id) => change({ id })} />
             <TextField id="tags" title="Tags" value={form.tags} hint="Separated by commas." onChange={(tags) => change({ tags })} />
           </div>
           <div class="form-row">
@@ -275,10 +280,6 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
   );
 }
 
-function hasProblems(detail: unknown): detail is { problems: Problem[] } {
-  return typeof detail === "object" && detail !== null && Array.isArray((detail as { problems?: unknown }).problems);
-}
-
 function noteFor(form: RuleForm, isEdit: boolean): string {
   const name = form.id.trim() || form.matcher || form.event;
   return `${isEdit ? "Edit" : "Add"} ${name}: ${form.actions.map(({ kind }) => kind).join(", ")}`;
@@ -288,15 +289,16 @@ interface TextFieldProps {
   id: string;
   title: string;
   value: string;
+  placeholder?: string;
   hint: string;
   onChange: (text: string) => void;
 }
 
-function TextField({ id, title, value, hint, onChange }: TextFieldProps): JSX.Element {
+function TextField({ id, title, value, placeholder = "", hint, onChange }: TextFieldProps): JSX.Element {
   return (
     <div class="field">
       <label for={id}>{title}</label>
-      <input id={id} value={value} autocomplete="off" onInput={(event) => onChange(event.currentTarget.value)} />
+      <input id={id} value={value} placeholder={placeholder} autocomplete="off" onInput={(event) => onChange(event.currentTarget.value)} />
       <span class="hint">{hint}</span>
     </div>
   );

@@ -49,7 +49,7 @@ from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 ACTIONS: Final = ("deny", "allow", "log", "script")
 ACTION_KEYS: Final = ("action", "reason", "script", "command", "timeout")
 SHARED_KEYS: Final = ("continueOnError", "id", "enabled")
-RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS)
+RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS, "tags")
 ENTRY_KEYS: Final = ("type", *ACTION_KEYS, *SHARED_KEYS)
 
 
@@ -63,6 +63,7 @@ class RuleSettings:
     order: int
     on_error: OnError
     enabled: bool
+    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
         rule.order,
         _parse_on_error(at, rule.on_error),
         _parse_enabled(at, rule.enabled),
+        rule.tags,
     )
     kind = at.get("type")
     word = None if kind is None else kind.one_of(("action", "command"))
@@ -204,12 +206,13 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
         timeout=parsed.timeout,
         on_error=parsed.on_error,
         enabled=rule.enabled,
+        tags=rule.tags,
     )
 
 
 def _parse_rule_settings(at: Node, event: str, id: str, when: Condition) -> RuleSettings:
     """An invalid value is a problem, and the default takes its place."""
-    priority, own = at.get("priority"), at.get("id")
+    priority, own, tags = at.get("priority"), at.get("id"), at.get("tags")
     return RuleSettings(
         event,
         id if own is None else own.text() or id,
@@ -217,6 +220,7 @@ def _parse_rule_settings(at: Node, event: str, id: str, when: Condition) -> Rule
         0 if priority is None else -(priority.integer() or 0),
         _parse_on_error(at, OnError.UNSET),
         _parse_enabled(at, True),
+        () if tags is None else tags.texts() or (),
     )
 
 

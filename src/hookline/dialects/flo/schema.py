@@ -27,6 +27,7 @@ _DESCRIPTIONS = {
     "continueOnError": "What a failure counts as: true lets the call proceed.",
     "id": "The rule's name in the log.",
     "enabled": "false: the rule does not run.",
+    "tags": "Words for the console, `hookline list` and your own tools.",
     "hooks": "Several actions and commands with the same matchers.",
 }
 
@@ -72,6 +73,7 @@ def _rule_schema() -> Schema:
         "priority": {"type": "integer"},
         **_action_properties(),
         "hooks": {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1},
+        "tags": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]},
     }
     assert properties.keys() == set(RULE_KEYS)
     listed = {**has_value("hooks"), **_forbid_keys("action", "reason", "script", "command", "timeout")}

@@ -84,6 +84,8 @@ def _write_rule(hook: Hook, losses: list[str]) -> dict[str, Any]:
     rule |= _write_action(hook, losses)
     if not hook.enabled:
         rule["enabled"] = False
+    if hook.tags:
+        rule["tags"] = list(hook.tags)
     return rule
 
 
@@ -94,8 +96,6 @@ def _check_expressible(hook: Hook) -> None:
         raise NotExpressible("its scope")
     if hook.limit.keys:
         raise NotExpressible(" and ".join(hook.limit.keys))
-    if hook.tags:
-        raise NotExpressible("its tags")
 
 
 def _write_condition(hook: Hook) -> dict[str, Any]:
