@@ -140,7 +140,8 @@ def main() -> None:
         shutil.rmtree(home, ignore_errors=True)
     for name, target in CHOSEN.items():
         content = compress(DRAWN / f"{name}.png")
-        assert len(content) <= MAX_BYTES, f"{target}.png has {len(content)} bytes"
+        if len(content) > MAX_BYTES:
+            raise SystemExit(f"{target}.png has {len(content)} bytes")
         (DOCS / f"{target}.png").write_bytes(content)
         print(f"docs/hub/{target}.png: {len(content) // 1000} KB")
 

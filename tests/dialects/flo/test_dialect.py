@@ -134,7 +134,6 @@ hooks:
   - {id: nested, on: tool.before, when: {input: {a.b: x}}, then: deny}
   - {id: limited, on: tool.before, max_fires: 1, then: deny}
   - {id: scoped, on: tool.before, scope: {agent: x}, then: deny}
-  - {id: tagged, on: tool.before, tags: [x], then: deny}
   - {id: later, on: tool.after, background: true, then: {run: 'true'}, on_error: open}
   - {id: event, on: turn.end, then: {log: x}}
   - {id: stdin, on: tool.before, then: {run: 'true'}, on_error: open}
@@ -146,7 +145,7 @@ hooks:
     document, _ = read_text(text, "hookline.yaml")
     assert document is not None
     hooks = get_dialect("native").load(document).hooks
-    assert len(hooks) == 14
+    assert len(hooks) == 13
     written = DIALECT.write(hooks)
     assert written.value == {"hooks": {}}
     assert [line.split()[0] for line in written.not_expressible] == [hook.id for hook in hooks]
@@ -156,7 +155,7 @@ def test_native_hooks_that_it_can_say() -> None:
     text = r"""
 hooks:
   - {id: name, on: tool.before, when: {tool: bash}, then: {deny: no}}
-  - {id: names, on: tool.before, when: {tool: [bash, write_file]}, then: allow}
+  - {id: names, on: tool.before, when: {tool: [bash, write_file]}, tags: [x], then: allow}
   - {id: glob, on: tool.before, when: {tool: 'mcp.*'}, then: deny}
   - {id: input, on: tool.before, order: 5, when: {input: {path: '\A/etc/.*\.(conf|d)\z', content: {contains: a+b}}}, then: deny}
   - {id: either, on: tool.before, when: {input: {command: ['rm\s', '^dd ']}}, then: deny}
@@ -168,7 +167,7 @@ hooks:
     assert all(remark.endswith("is also matched if it is not text") for remark in remarks)
     assert written.value["hooks"]["PreToolUse"] == [
         {"id": "name", "matcher": "^(?:bash)$", "action": "deny", "reason": "no"},
-        {"id": "names", "matcher": "^(?:bash|write_file)$", "action": "allow"},
+        {"id": "names", "matcher": "^(?:bash|write_file)$", "action": "allow", "tags": ["x"]},
         {"id": "glob", "matcher": r"^(?:mcp\.[\s\S]*)$", "action": "deny"},
         {
             "id": "input",

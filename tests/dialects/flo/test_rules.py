@@ -45,4 +45,4 @@ def test_all_hooks_of_a_rule_have_its_tags() -> None:
         ("safety", "team"),
         ("one",),
     ]
-    assert problem_codes(build_config({"action": "log", "tags": [1]})) == ["not-text"]
+    assert problem_codes(build_config({"action": "log", "tags": [1]})) == ["wrong-type"]

@@ -384,7 +384,9 @@ def _collect_vocabularies(value: Any, found: set[str]) -> None:
     elif isinstance(value, dict):
         _collect_vocabularies(list(value.values()), found)
     else:
-        _collect_vocabularies([getattr(value, name) for name in field_names(value)], found)
+        _collect_vocabularies(
+            [getattr(value, name, None) for name in field_names(value)], found
+        )  # a cache may be unset
 
 
 def _write_when(hook: Hook, info: HookInfo) -> Any:
