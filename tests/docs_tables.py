@@ -19,7 +19,6 @@ import docs_packages
 import docs_problem_codes
 from docs_pages import pages
 from hookline.cli.chat.commands import COMMANDS
-from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
 from hookline.dialects.dialect import CONFIG_LOCATIONS, all_dialects
 from hookline.dialects.native.actions import ACTIONS, STEP_KEYS
@@ -35,6 +34,7 @@ from hookline.hooks.placeholders import FILTERS
 from hookline.hooks.protocols import May
 from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind
 from hookline.project.packs import own_pack_names
+from hookline.runtime.update_json import TYPES
 from hookline.testing import __all__ as testing_names
 from hookline.testing import case, expectation
 from packs.pack_trials import EVERYDAY, decide, load_pack, trials

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.chat.json_lines import update_json
 from hookline.runtime.storage.store import file_url
+from hookline.runtime.update_json import update_json
 from hookline.runtime.updates import StatusMessage, ToolCallFinished
 from hookline.standard_agents import Definitions, ThreadState, define_hook, define_tool
 from runtime.scripted_runtime import send_prompt, tool_call_step

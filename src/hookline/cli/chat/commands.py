@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
-from hookline.cli.chat.render import changed_facts, format_hook, format_verdict, shorten_line
+from hookline.cli.chat.render import format_hook, format_verdict, shorten_line
 from hookline.cli.chat.start import session_table
 from hookline.engine.decision import TraceEntry, outcome_json
 from hookline.formatting import closest_match
 from hookline.hooks.outcome import Compact
 from hookline.runtime.compaction import compact
 from hookline.runtime.skills import Skill
+from hookline.runtime.update_json import changed_facts
 
 if TYPE_CHECKING:
     from hookline.cli.chat.chat import Chat

@@ -10,7 +10,6 @@ from typing import Final
 from rich.console import Console
 
 from hookline.cli.async_runner import TerminatedError, run_async
-from hookline.cli.chat.json_lines import VERSION, has_line, update_json
 from hookline.cli.chat.render import Screen, escape_speech
 from hookline.cli.chat.start import RunOptions, SessionStart, open_runtime, prepare_session
 from hookline.cli.logging_setup import log_to
@@ -21,6 +20,7 @@ from hookline.hosts.python.session import Question
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.approvals import NOBODY_HERE
 from hookline.runtime.runtime import Runtime
+from hookline.runtime.update_json import VERSION, has_line, update_json
 from hookline.runtime.updates import ApprovalAnswered, ApprovalRequested, Ending, ExchangeEnded, StatusMessage, Update
 
 ANSWERED, FAILED, REFUSED, MUST_ASK = range(4)

@@ -16,9 +16,9 @@ from hookline.cli.output import printable_lines
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, TraceEntry
 from hookline.formatting import printable
-from hookline.hooks.event import path_text
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Audience, Outcome, Verdict
+from hookline.runtime.update_json import applied_accounts, changed_facts
 from hookline.runtime.updates import (
     ApprovalAnswered,
     DecisionMade,
@@ -156,11 +156,6 @@ def format_account(account: TraceEntry) -> str:
     return f"{format_hook(account.hook)} because {account.why}"
 
 
-def applied_accounts(decision: Decision) -> list[TraceEntry]:
-    """The hooks that did something."""
-    return [account for account in decision.trace if account.applied]
-
-
 def notable_accounts(decision: Decision) -> list[TraceEntry]:
     """The hooks worth showing. Logs and failures have their own lines."""
     return [
@@ -172,14 +167,6 @@ def notable_accounts(decision: Decision) -> list[TraceEntry]:
 
 def _has_effect(outcome: Outcome) -> bool:
     return bool(outcome.verdict or outcome.changes or outcome.notes or outcome.requests or outcome.halt)
-
-
-def changed_facts(decision: Decision) -> list[str]:
-    """The facts that hooks changed, by name."""
-    changes = [
-        change for account in applied_accounts(decision) if account.outcome for change in account.outcome.changes
-    ]
-    return list(dict.fromkeys(path_text(path) for path, _ in changes))
 
 
 def agent_notes(decision: Decision) -> Iterator[str]:

@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from hookline.cli.chat.render import applied_accounts, changed_facts
 from hookline.cli.context import current_directory, home
 from hookline.cli.options import explain_refusal, on_problem
 from hookline.config.problem import Problem
@@ -25,6 +24,7 @@ from hookline.runtime.models.model import Model
 from hookline.runtime.runtime import NO_MODEL, Runtime
 from hookline.runtime.settings import Settings
 from hookline.runtime.storage.tables import SessionRow
+from hookline.runtime.update_json import applied_accounts, changed_facts
 from hookline.runtime.updates import DecisionMade, Update
 
 _NOT_TRUSTED: Final = "no trusted file names a model. Run `hookline trust`, or give --model."

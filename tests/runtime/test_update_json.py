@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from cli.chat.sample_updates import MAIN, decide_call, make_call, show_updates
-from hookline.cli.chat.json_lines import TYPES, has_line, update_json
 from hookline.hooks.host import Notice, ToolResult
+from hookline.runtime.update_json import TYPES, has_line, update_json
 from hookline.runtime.updates import (
     ApprovalAnswered,
     ApprovalRequested,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hookline.cli.chat.render import applied_accounts, changed_facts
 from hookline.engine.decision import Decision, TraceEntry
+from hookline.hooks.event import path_text
 from hookline.runtime.gate import RESULT_EVENTS
 from hookline.runtime.updates import (
     ApprovalAnswered,
@@ -108,6 +108,19 @@ def _decision_json(decision: Decision) -> dict[str, Any]:
         "requests": [type(request).__name__.lower() for request in decision.requests],
         "hooks": [_account_json(account, decision.event.name) for account in applied_accounts(decision)],
     }
+
+
+def applied_accounts(decision: Decision) -> list[TraceEntry]:
+    """The hooks that did something."""
+    return [account for account in decision.trace if account.applied]
+
+
+def changed_facts(decision: Decision) -> list[str]:
+    """The facts that hooks changed, by name."""
+    changes = [
+        change for account in applied_accounts(decision) if account.outcome for change in account.outcome.changes
+    ]
+    return list(dict.fromkeys(path_text(path) for path, _ in changes))
 
 
 def _account_json(account: TraceEntry, event: str) -> dict[str, Any]:
