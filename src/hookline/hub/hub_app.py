@@ -19,6 +19,7 @@ from starlette.routing import Mount
 from hookline.errors import HooklineError
 from hookline.hub.access.request_guard import AsgiApp, RequestGuard
 from hookline.hub.api import (
+    agent_routes,
     approval_routes,
     decision_routes,
     hook_routes,
@@ -26,6 +27,7 @@ from hookline.hub.api import (
     me_routes,
     report_routes,
     rule_routes,
+    session_routes,
     stats_routes,
     user_routes,
 )
@@ -43,6 +45,8 @@ ROUTERS: Final[tuple[RoleRouter, ...]] = (
     stats_routes.router,
     approval_routes.router,
     rule_routes.router,
+    agent_routes.router,
+    session_routes.router,
 )
 """Every router of the API, below /api/v1. Add yours here."""
 
@@ -75,6 +79,8 @@ def create_api(hub: Hub) -> FastAPI:
         },
     )
     api.state.hub = hub
+    session_routes.add_session_commands(hub)
+    approval_routes.add_approval_commands(hub)
     for each in ROUTERS:
         api.include_router(each.router, prefix="/v1")
     schema: dict[str, Any] = {}

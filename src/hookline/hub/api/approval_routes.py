@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
+from hookline.hub.bus.event_bus import CommandError
+from hookline.hub.context.running_hub import Hub
 
 router = RoleRouter("approvals")
 
@@ -100,6 +102,21 @@ async def withdraw(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[
     if not await hub.approvals.withdraw(id[:64], caller.credential):
         raise ApiError(404, "there is no such question")
     return {"ok": True}
+
+
+def add_approval_commands(hub: Hub) -> None:
+    """What clients of the bus may say."""
+
+    async def answer_question(caller: Caller, data: dict[str, Any]) -> dict[str, Any]:
+        try:
+            body = AnswerBody.model_validate({"yes": data.get("yes"), "input": data.get("input")}, strict=True)
+            return await answer(str(data.get("id")), body, hub, caller)
+        except ValidationError:
+            raise CommandError("yes must be true or false, and input an object") from None
+        except ApiError as error:
+            raise CommandError(error.error) from None
+
+    hub.bus.add_command("answer", answer_question, Role.APPROVER)
 
 
 async def _check_asker(hub: HubOfRequest, caller: Caller, id: str) -> None:

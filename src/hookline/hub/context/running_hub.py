@@ -27,6 +27,7 @@ from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
 from hookline.hub.rules.rule_preview import RulePreview
 from hookline.hub.rules.rule_sets import RuleSets
+from hookline.hub.store.agent_table import AgentTable
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginTable
@@ -35,7 +36,10 @@ from hookline.hub.store.record_line import row_json
 from hookline.hub.store.rule_table import RuleTable
 from hookline.hub.store.user_table import UserTable
 from hookline.hub.workspaces.disabled_tools import disabled_tool_hooks
+from hookline.hub.workspaces.hub_agents import HubAgents, app_of
+from hookline.hub.workspaces.hub_sessions import HubSessions
 from hookline.hub.workspaces.runtimes import Runtimes
+from hookline.hub.workspaces.session_updates import SessionUpdates
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
 from hookline.runtime.settings import Settings
@@ -83,7 +87,10 @@ class Hub:
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
+        self.agents = HubAgents(AgentTable(self.database), config.agents_directory)
         self.runtimes = Runtimes(self.runtime_settings)
+        self.session_updates = SessionUpdates(self.bus.publish)
+        self.sessions = HubSessions(store, self.runtimes, self.session_updates)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -96,25 +103,30 @@ class Hub:
             hub = cls(config, store)
             stack.push_async_callback(hub.runtimes.close)
             stack.push_async_callback(hub._stop_tasks)
+            stack.push_async_callback(hub.sessions.wait_until_stopped)
             hub.run_in_background(hub.live.run())
             hub.run_in_background(hub.bus.keep_checking())
             hub.run_in_background(hub._keep_tidying())
             hub.run_in_background(hub.approvals.run())
             await hub.rules.load()
+            await hub.agents.load()
+            hub.run_in_background(hub.session_updates.run())
             hub.run_in_background(hub.rules.run())
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub
 
     def runtime_settings(self, workspace: Path) -> Settings:
-        """How agents run in a workspace."""
+        """How agents run in a workspace, or in the directory of an agent of the console."""
+        agent = self.agents.of_workspace(workspace)
         return Settings(
+            app=None if agent is None else app_of(agent),
             home=self.config.home or Path.home(),
             env=dict(os.environ) if self.config.env is None else self.config.env,
             store=self.store,
             on_problem="warn",
             patience=self.config.approvals_patience,
-            extra_hooks=lambda: self.rules.extra_hooks(workspace),
+            extra_hooks=lambda: self.rules.extra_hooks(workspace, "" if agent is None else agent.id),
         )
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:

@@ -131,6 +131,24 @@ class DecisionTable:
         statement = filter.apply(_select_decisions()).order_by(decisions.c.sequence.desc()).limit(limit)
         return [each.record for each in await self._database.read(lambda connection: _stored(connection, statement))]
 
+    async def sessions(self, limit: int, id: str = "") -> list[dict[str, Any]]:
+        """What is known of sessions from their decisions: those with the newest come first."""
+        newest = func.max(decisions.c.sequence)
+        statement = select(
+            decisions.c.session,
+            func.max(decisions.c.host),
+            func.max(decisions.c.agent),
+            func.min(decisions.c.at),
+            func.max(decisions.c.at),
+            func.count(),
+        ).where(decisions.c.kind == "decision", decisions.c.session != "")
+        if id:
+            statement = statement.where(decisions.c.session == searched_name(id))
+        statement = statement.group_by(decisions.c.session).order_by(newest.desc()).limit(limit)
+        names = ("id", "host", "agent", "created", "last_used", "decisions")
+        found = await self._database.read(lambda connection: list(connection.execute(statement)))
+        return [{**dict(zip(names, row, strict=True)), "state": "reported", "workspace": ""} for row in found]
+
     async def counts(self, column: str, since: float, filter: DecisionFilter | None = None) -> dict[str, int]:
         """How many decisions there are for each value of the column."""
         value = decisions.c[column]

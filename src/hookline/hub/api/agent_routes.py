@@ -1,0 +1,101 @@
+"""Agents of the console, and those of the hub's workspaces."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, field_validator
+
+from hookline.errors import HooklineError
+from hookline.hub.access.roles import Role
+from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
+from hookline.hub.context.running_hub import Hub
+from hookline.hub.store.agent_table import AgentRow
+
+router = RoleRouter("agents")
+
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Prompt = Annotated[str, Field(max_length=100_000)]
+Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=200)]
+
+
+def _check_origins(origins: list[str] | None) -> list[str] | None:
+    for each in origins or ():
+        parts = urlsplit(each)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.fragment:
+            raise ValueError(f"{each!r} is not an origin such as https://api.example.org")
+    return origins
+
+
+class AgentBody(BaseModel):
+    name: Name
+    prompt: Prompt = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    tools: Names = []
+    network: Names = []
+
+    _origins = field_validator("network")(_check_origins)
+
+
+class AgentChange(BaseModel):
+    name: Name | None = None
+    prompt: Prompt | None = None
+    model: Annotated[str, Field(max_length=200)] | None = None
+    tools: Names | None = None
+    network: Names | None = None
+
+    _origins = field_validator("network")(_check_origins)
+
+
+@router.get("/agents", Role.VIEWER)
+async def list_agents(hub: HubOfRequest) -> dict[str, Any]:
+    return {"items": [_agent_json(row) for row in hub.agents.rows], "next": None}
+
+
+@router.post("/agents", Role.EDITOR, status_code=201)
+async def add_agent(body: AgentBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    return _agent_json(await hub.agents.add(caller.name, **body.model_dump()))
+
+
+@router.get("/agents/{id}", Role.VIEWER)
+async def get_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    return _agent_json(_find(hub, id))
+
+
+@router.patch("/agents/{id}", Role.EDITOR)
+async def change_agent(id: str, body: AgentChange, hub: HubOfRequest) -> dict[str, Any]:
+    """It counts for sessions that begin afterwards."""
+    row = _find(hub, id)
+    changed = {name: value for name, value in body.model_dump().items() if value is not None}
+    try:
+        return _agent_json(await hub.agents.change(row.id, **changed))
+    except HooklineError as error:
+        raise ApiError(404, str(error)) from None
+
+
+@router.delete("/agents/{id}", Role.EDITOR)
+async def remove_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Its sessions and its directory stay."""
+    await hub.agents.remove(_find(hub, id).id)
+    return {"ok": True}
+
+
+@router.get("/agents/{id}/hooks", Role.VIEWER)
+@router.get("/apps/{id}/hooks", Role.VIEWER)
+async def list_agent_hooks(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """The hooks in force for the agent: tags, how often each fired, where it is written."""
+    row = _find(hub, id)
+    items, problems = await hub.hook_list.rows(row.workspace)
+    return {"items": items, "problems": [each.as_json() for each in problems], "next": None}
+
+
+def _find(hub: Hub, id: str) -> AgentRow:
+    found = hub.agents.find(id[:200])
+    if found is None:
+        raise ApiError(404, "there is no such agent")
+    return found
+
+
+def _agent_json(row: AgentRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in AgentRow.__dataclass_fields__}

@@ -1,0 +1,163 @@
+"""Sessions: those of the hub's own agents, and what is known of other hosts'."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from hookline.errors import Denied, HooklineError
+from hookline.hub.access.roles import Caller, Role
+from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
+from hookline.hub.bus.event_bus import CommandError
+from hookline.hub.context.running_hub import Hub
+from hookline.hub.workspaces.hub_sessions import NoSuchSession, SessionBusy
+
+router = RoleRouter("sessions")
+
+Text = Annotated[str, Field(min_length=1, max_length=200_000)]
+
+
+class StartBody(BaseModel):
+    agent: Annotated[str, Field(max_length=200)] = ""
+    workspace: Annotated[str, Field(max_length=4096)] = ""
+
+
+class MessageBody(BaseModel):
+    text: Text
+
+
+@router.get("/sessions", Role.VIEWER)
+async def list_sessions(hub: HubOfRequest, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> dict[str, Any]:
+    """Those used last come first: the hub's own, and those that other hosts reported."""
+    own = {row.id: hub.sessions.describe(row) for row in await hub.store.sessions(limit)}
+    others = [each for each in await hub.decisions.sessions(limit) if each["id"] not in own]
+    items = sorted((*own.values(), *others), key=lambda each: -each["last_used"])
+    return {"items": items[:limit], "next": None}
+
+
+@router.post("/sessions", Role.EDITOR, status_code=201)
+async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """Of an agent of the console, or of an agent of a workspace."""
+    workspace, agent = _find_agent(hub, body)
+    try:
+        row = await hub.sessions.start(workspace, agent, caller.user)
+    except Denied as error:
+        raise ApiError(403, str(error)) from None
+    except HooklineError as error:
+        raise ApiError(409, str(error)) from None
+    return hub.sessions.describe(row)
+
+
+@router.get("/sessions/{id}", Role.VIEWER)
+async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    try:
+        return hub.sessions.describe(await hub.sessions.find(id[:200]))
+    except NoSuchSession:
+        others = await hub.decisions.sessions(1, id[:200])
+        if not others:
+            raise ApiError(404, "there is no such session") from None
+        return others[0]
+
+
+@router.get("/sessions/{id}/messages", Role.VIEWER)
+async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    row = await _find(hub, id)
+    return {"items": await hub.store.messages(row), "next": None}
+
+
+@router.get("/sessions/{id}/diagnostics", Role.VIEWER)
+async def list_diagnostics(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """By file, as language servers reported them in this session."""
+    return {"items": hub.session_updates.diagnostics(await _find(hub, id)), "next": None}
+
+
+@router.post("/sessions/{id}/messages", Role.EDITOR, status_code=202)
+async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """Returns at once: what happens comes on the bus, in the room `session:<id>`."""
+    session = await _find(hub, id)
+    await _working(hub.sessions.say(session, body.text, caller.user))
+    return {"ok": True}
+
+
+@router.post("/sessions/{id}/cancel", Role.EDITOR)
+async def cancel_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    return {"ok": await hub.sessions.cancel(await _find(hub, id))}
+
+
+@router.post("/sessions/{id}/end", Role.EDITOR)
+async def end_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    await _working(hub.sessions.end(await _find(hub, id)))
+    return {"ok": True}
+
+
+@router.post("/sessions/{id}/resume", Role.EDITOR)
+async def resume_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """Continues an exchange that was interrupted; `resumed` is false if there is none."""
+    return {"ok": True, "resumed": await _working(hub.sessions.go_on(await _find(hub, id), caller.user))}
+
+
+@router.post("/sessions/{id}/reopen", Role.EDITOR)
+async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    return hub.sessions.describe(await _working(hub.sessions.reopen(await _find(hub, id), caller.user)))
+
+
+@router.delete("/sessions/{id}", Role.EDITOR)
+async def delete_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Its last events fire, then everything of it is deleted."""
+    await _working(hub.sessions.delete(await _find(hub, id)))
+    return {"ok": True}
+
+
+@router.get("/workspaces", Role.VIEWER)
+async def list_workspaces(hub: HubOfRequest) -> dict[str, Any]:
+    return {"items": [{"path": str(path)} for path in hub.config.workspaces], "next": None}
+
+
+def add_session_commands(hub: Hub) -> None:
+    """What clients of the bus may say."""
+
+    async def send(caller: Caller, data: dict[str, Any]) -> None:
+        text = data.get("message")
+        if not isinstance(text, str) or not 0 < len(text) <= 200_000:
+            raise CommandError("message must be text")
+        try:
+            await hub.sessions.say(str(data.get("session_id"))[:200], text, caller.user)
+        except HooklineError as error:
+            raise CommandError(str(error)) from None
+
+    async def cancel(caller: Caller, data: dict[str, Any]) -> dict[str, Any]:
+        return {"cancelled": await hub.sessions.cancel(str(data.get("session_id"))[:200])}
+
+    hub.bus.add_command("send_message", send, Role.EDITOR)
+    hub.bus.add_command("cancel", cancel, Role.EDITOR)
+
+
+async def _find(hub: Hub, id: str) -> str:
+    try:
+        return (await hub.sessions.find(id[:200])).id
+    except NoSuchSession as error:
+        raise ApiError(404, str(error)) from None
+
+
+async def _working(work: Any) -> Any:
+    try:
+        return await work
+    except NoSuchSession as error:
+        raise ApiError(404, str(error)) from None
+    except Denied as error:
+        raise ApiError(403, str(error)) from None
+    except (SessionBusy, HooklineError) as error:
+        raise ApiError(409, str(error)) from None
+
+
+def _find_agent(hub: Hub, body: StartBody) -> tuple[Path, str | None]:
+    known = hub.agents.find(body.agent) if body.agent else None
+    if known is not None and not body.workspace:
+        return Path(known.workspace), known.id
+    wanted = Path(body.workspace) if body.workspace else next(iter(hub.config.workspaces), None)
+    if wanted is None or wanted.resolve() not in {path.resolve() for path in hub.config.workspaces}:
+        raise ApiError(404, "there is no such agent, and this is not a workspace of the hub")
+    return wanted, body.agent or None

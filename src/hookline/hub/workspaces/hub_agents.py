@@ -1,0 +1,68 @@
+"""Agents of the console: each has a directory of its own as its workspace, and runs like any other app."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.errors import HooklineError
+from hookline.hub.store.agent_table import AgentRow, AgentTable
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
+
+_NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
+
+
+class HubAgents:
+    """Keeps all rows in memory: a runtime asks for its app without waiting."""
+
+    def __init__(self, table: AgentTable, directory: Path) -> None:
+        self._table = table
+        self._directory = directory
+        self._rows: dict[str, AgentRow] = {}
+
+    async def load(self) -> None:
+        self._rows = {row.id: row for row in await self._table.all()}
+
+    @property
+    def rows(self) -> list[AgentRow]:
+        return list(self._rows.values())
+
+    def find(self, id: str) -> AgentRow | None:
+        return self._rows.get(id)
+
+    def of_workspace(self, workspace: Path) -> AgentRow | None:
+        return next((row for row in self._rows.values() if row.workspace == str(workspace)), None)
+
+    async def add(self, by: str, **about: Any) -> AgentRow:
+        base = _NOT_IN_ID.sub("-", str(about["name"]).lower()).strip("-")[:40] or "agent"
+        id = base if base not in self._rows else f"{base}-{uuid.uuid4().hex[:6]}"
+        workspace = (self._directory / id).absolute()
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        row = AgentRow(id=id, workspace=str(workspace.resolve()), by=by, created=time.time(), **about)
+        await self._table.add(row)
+        await self.load()
+        return row
+
+    async def change(self, id: str, **changed: Any) -> AgentRow:
+        """Raises HooklineError if there is no such agent. It counts for sessions that begin afterwards."""
+        if changed and not await self._table.change(id, **changed):
+            raise HooklineError("there is no such agent")
+        await self.load()
+        found = self.find(id)
+        if found is None:
+            raise HooklineError("there is no such agent")
+        return found
+
+    async def remove(self, id: str) -> bool:
+        """Its directory stays: it may have the person's files."""
+        done = await self._table.remove(id)
+        await self.load()
+        return done
+
+
+def app_of(row: AgentRow) -> App:
+    prompt = Prompt("main", row.prompt, tools=tuple(row.tools) or None)
+    return App((Agent(row.id, AgentSide(prompt), name=row.name),), model=row.model or None)

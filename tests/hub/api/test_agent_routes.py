@@ -1,0 +1,30 @@
+"""Agents over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.hub.access.roles import Role
+from hub.hub_sandbox import async_test, open_client
+
+
+@async_test
+async def test_an_agent_is_made_changed_and_removed(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR, agents_path=tmp_path / "agents") as client:
+        body = {"name": "Helper", "prompt": "Be brief.", "network": ["https://api.example.org"]}
+        made = await client.post("/agents", body)
+        assert (made.status_code, made.json()["by"]) == (201, "the editor")
+        changed = await client.http.patch("/api/v1/agents/helper", json={"prompt": "Be kind."})
+        assert (changed.json()["prompt"], changed.json()["name"]) == ("Be kind.", "Helper")
+        assert [each["id"] for each in (await client.get("/agents")).json()["items"]] == ["helper"]
+        for path in ("/agents/helper/hooks", "/apps/helper/hooks"):
+            assert (await client.get(path)).json()["items"] == []
+        assert (await client.delete("/agents/helper")).status_code == 200
+        assert (await client.get("/agents/helper")).status_code == 404
+
+
+@async_test
+async def test_only_origins_are_a_network(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR, agents_path=tmp_path / "agents") as client:
+        for wrong in ("*", "example.org", "https://a.example/path", "javascript:alert(1)"):
+            assert (await client.post("/agents", {"name": "x", "network": [wrong]})).status_code == 422
