@@ -1,0 +1,289 @@
+"""Microsoft Agent Framework: `Agent(client, …, middleware=hookline_middleware())`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, Final, Unpack
+
+from hookline.errors import extra_required
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+from hookline.lazy_dataclasses import dataclass
+
+with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent Framework", "agent-framework"):
+    from agent_framework import (
+        AgentMiddleware,
+        ChatMiddleware,
+        Content,
+        FunctionMiddleware,
+        Message,
+        MiddlewareFailure,
+        MiddlewareTermination,
+    )
+
+SUPPORT: Final = FrameworkSupport(
+    name="agent_framework",
+    title="Microsoft Agent Framework",
+    package="agent-framework-core",
+    extra="agent-framework",
+    version="1.23.0",
+    installs_as="Agent(…, middleware=hookline_middleware())",
+    events=ALL_EVENTS,
+    answers={
+        "ask": "yes, as a function approval request",
+        "halt": "yes: the run ends with `RunStopped`",
+        "continue": "yes, except in streams",
+    },
+    pauses=True,
+)
+CallNext = Callable[[], Awaitable[None]]
+_agent_run: Final[ContextVar[AgentRun | None]] = ContextVar("agent_framework_run", default=None)
+
+
+class RunStopped(MiddlewareFailure):
+    """A hook denied the prompt, or halted the agent. The message is its reason."""
+
+
+def hookline_middleware(**options: Unpack[HookOptions]) -> list[Any]:
+    """The middleware for one agent. Sub-agents need it too; it may be the same list. Put it last."""
+    shared = _Shared(FrameworkHooks(SUPPORT, options))
+    return [HooklineAgentMiddleware(shared), HooklineChatMiddleware(shared), HooklineFunctionMiddleware(shared)]
+
+
+class _Shared:
+    """What the three middleware of one agent know."""
+
+    def __init__(self, hooks: FrameworkHooks) -> None:
+        self.hooks = hooks
+        self.approvals: dict[str, bool] = {}  # call → what a person answered
+        self._last: dict[str, AgentRun] = {}  # session → its last run
+
+    def begin(self, context: Any) -> AgentRun:
+        session = _session_id(context)
+        run = self.hooks.new_run(thread=session, agent=getattr(context.agent, "name", None) or "")
+        self._last[session or ""] = run
+        _agent_run.set(run)
+        return run
+
+    async def take_answer(self, run: AgentRun, content: Any) -> None:
+        """The framework does not call a rejected tool, and its own words do not say why."""
+        call = content.function_call
+        if content.approved is True:
+            self.approvals[call.call_id] = True
+            return
+        given = to_plain_value(call.parse_arguments() or {})
+        refused = await run.before_tool(FrameworkCall(call.name, given, call.call_id), approved=False)
+        if refused.refusal is not None:
+            run.add_note(refused.refusal)
+
+    def run_of(self, context: Any) -> AgentRun:
+        """A stream is consumed outside of the call that started it, so the session's last run counts there."""
+        run = _agent_run.get()
+        if run is not None and run.hooks is self.hooks and not run.is_over:
+            return run
+        session = _session_id(context)
+        return self._last.get(session or "") or self.hooks.new_run(thread=session)
+
+
+class HooklineAgentMiddleware(AgentMiddleware):
+    def __init__(self, shared: _Shared) -> None:
+        self._shared = shared
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self._shared.hooks.close()
+
+    async def process(self, context: Any, call_next: CallNext) -> None:
+        outer = _agent_run.get()
+        run = self._shared.begin(context)
+        try:
+            contents = [content for message in context.messages for content in message.contents]
+            for content in contents:
+                if content.type == "function_approval_response":
+                    await self._shared.take_answer(run, content)
+            last = next((each for each in reversed(context.messages) if each.role == "user" and each.text), None)
+            answer = await run.start(None if last is None else last.text)
+            if answer.refusal is not None:
+                raise RunStopped(answer.refusal)
+            if answer.is_changed and last is not None:
+                context.messages = [
+                    _with_text(each, answer.prompt) if each is last else each for each in context.messages
+                ]
+            await call_next()
+            if not context.stream:
+                await run.finish()
+        finally:
+            if not context.stream:
+                _agent_run.set(outer)
+
+
+class HooklineChatMiddleware(ChatMiddleware):
+    def __init__(self, shared: _Shared) -> None:
+        self._shared = shared
+
+    async def process(self, context: Any, call_next: CallNext) -> None:
+        run = self._shared.run_of(context)
+        while True:
+            await self._before(run, context)
+            if context.stream:
+                context.stream_result_hooks.append(lambda response: _after_stream(run, response))
+            try:
+                await call_next()
+            except MiddlewareTermination:
+                raise
+            except Exception as error:
+                await run.model_failed(error)
+                if run.halted is not None:
+                    raise RunStopped(run.halted) from error
+                raise
+            if context.stream:
+                return
+            reason = await _after(run, context.result)
+            if reason is None:
+                return
+            context.messages = [*context.messages, *context.result.messages, Message("user", [reason])]
+
+    async def _before(self, run: AgentRun, context: Any) -> None:
+        options = context.options or {}
+        system = options.get("instructions")
+        pieces = [_Piece(message, content) for message in context.messages for content in message.contents]
+        answer = await run.before_model(pieces, FORMAT, system)
+        if answer.halted is not None:
+            raise RunStopped(answer.halted)
+        if answer.messages is not None:
+            context.messages = _messages(answer.messages)
+        if answer.system is not None:
+            context.options = {**options, "instructions": answer.system}
+
+
+class HooklineFunctionMiddleware(FunctionMiddleware):
+    def __init__(self, shared: _Shared) -> None:
+        self._shared = shared
+
+    async def process(self, context: Any, call_next: CallNext) -> None:
+        run, given = self._shared.run_of(context), context.arguments
+        plain = to_plain_value(given)
+        id = str((context.metadata or {}).get("call_id") or "")
+        name = context.function.name
+        call = FrameworkCall(name, plain, id) if id else FrameworkCall(name, plain)
+        answer = await run.before_tool(call, approved=self._shared.approvals.pop(id, None))
+        if answer.question is not None:
+            asked = Content.from_function_call(call_id=call.id, name=name, arguments=answer.question.input)
+            more = {"hookline": {"reason": answer.question.reason, "hook": answer.question.hook}}
+            context.result = Content.from_function_approval_request(
+                id=call.id, function_call=asked, additional_properties=more
+            )
+            raise MiddlewareTermination(answer.question.reason)
+        if answer.input is None:
+            context.result = answer.refusal
+            return
+        if answer.is_changed:
+            context.arguments = type(given)(**answer.input) if hasattr(given, "model_dump") else answer.input
+        try:
+            with run.tool_context():
+                await call_next()
+        except (MiddlewareTermination, MiddlewareFailure):
+            raise
+        except Exception as error:
+            after = await run.after_tool(call, None, input=answer.input, error=f"{type(error).__name__}: {error}")
+            if not after.is_changed and not after.notes:
+                raise
+            context.result = after.text
+            return
+        texts = _texts(context.result)
+        value = "".join(texts) if texts is not None else to_plain_value(context.result)
+        after = await run.after_tool(call, value, input=answer.input)
+        if after.is_changed or (after.notes and texts is not None):
+            context.result = after.text
+        elif after.notes:
+            held = context.result if isinstance(context.result, list) else [context.result]
+            context.result = [*held, Content.from_text(after.notes)]
+
+
+def _session_id(context: Any) -> str | None:
+    found = getattr(context.session, "session_id", None)
+    return found if isinstance(found, str) else None
+
+
+def _texts(result: Any) -> list[str] | None:
+    """None if the result has anything but texts."""
+    if isinstance(result, str):
+        return [result]
+    if isinstance(result, list) and all(getattr(each, "type", "") == "text" for each in result):
+        return [each.text or "" for each in result]
+    return None
+
+
+async def _after(run: AgentRun, response: Any) -> str | None:
+    """Changes the response in place. Returns what the model reads if it must go on."""
+    contents = [content for message in response.messages for content in message.contents]
+    calls = [content for content in contents if content.type == "function_call"]
+    texts = [content for content in contents if content.type == "text"]
+    text = "".join(content.text or "" for content in texts)
+    left = await run.after_model(text, [_plain_call(content) for content in calls])
+    if left != text:
+        for content in texts:
+            content.text = left if content is texts[0] else ""
+    return None if calls else await run.stop(left)
+
+
+async def _after_stream(run: AgentRun, response: Any) -> Any:
+    await _after(run, response)
+    return response
+
+
+def _with_text(message: Any, text: str) -> Any:
+    others = [content for content in message.contents if content.type != "text"]
+    return Message(message.role, [Content.from_text(text), *others])
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    message: Any
+    content: Any
+
+
+def _messages(pieces: list[_Piece]) -> list[Any]:
+    grouped: list[tuple[Any, list[Any]]] = []
+    for piece in pieces:
+        if not grouped or grouped[-1][0] is not piece.message:
+            grouped.append((piece.message, []))
+        grouped[-1][1].append(piece.content)
+    return [Message(message.role, contents) for message, contents in grouped]
+
+
+def _plain_call(content: Any) -> dict[str, Any]:
+    arguments = (
+        content.arguments if isinstance(content.arguments, str) else value_text(to_plain_value(content.arguments))
+    )
+    return {"id": content.call_id, "type": "function", "function": {"name": content.name, "arguments": arguments}}
+
+
+def _read(piece: _Piece) -> PlainMessage:
+    content = piece.content
+    if content.type == "function_call":
+        return {"role": "assistant", "content": "", "tool_calls": [_plain_call(content)]}
+    if content.type == "function_result":
+        texts = _texts(content.result)
+        text = "".join(texts) if texts is not None else value_text(to_plain_value(content.result))
+        return {"role": "tool", "content": text, "tool_call_id": content.call_id}
+    role = str(piece.message.role)
+    return {"role": role if role in ("user", "assistant", "system") else "user", "content": content.text or ""}
+
+
+def _piece_with_text(piece: _Piece, text: str) -> _Piece:
+    if piece.content.type == "function_result":
+        return _Piece(piece.message, Content.from_function_result(piece.content.call_id, result=text))
+    return _Piece(piece.message, Content.from_text(text))
+
+
+def _create(role: str, text: str) -> _Piece:
+    return _Piece(Message(role, []), Content.from_text(text))
+
+
+FORMAT: Final[MessageFormat[_Piece]] = MessageFormat(_read, _piece_with_text, _create)
