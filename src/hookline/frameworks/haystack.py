@@ -1,0 +1,219 @@
+"""Haystack: `Agent(…, hooks=hookline_hooks())`."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Unpack
+
+from hookline.errors import HooklineError, extra_required
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.guard import to_plain_value
+
+with extra_required("hookline.frameworks.haystack needs Haystack", "haystack"):
+    from haystack.components.agents.state import replace_values
+    from haystack.dataclasses import ChatMessage
+
+SUPPORT: Final = FrameworkSupport(
+    name="haystack",
+    title="Haystack",
+    package="haystack-ai",
+    extra="haystack",
+    version="3.4.0",
+    installs_as="Agent(…, hooks=hookline_hooks())",
+    events=tuple(event for event in ALL_EVENTS if event != "model.error"),
+    answers={
+        "ask": "your function; without one it is a no",
+        "halt": "yes: the reason is the run's `exit_reason`",
+        "request": "yes, and the change stays in the agent's messages",
+    },
+    keeps_requests=True,
+)
+
+
+def hookline_hooks(**options: Unpack[HookOptions]) -> dict[str, list[Any]]:
+    """A value for the agent's `hooks`. To add hooks of your own, put them before these in the lists."""
+    shared = _Shared(FrameworkHooks(SUPPORT, options))
+    points = ("before_run", "before_llm", "before_tool", "after_tool", "on_exit", "after_run")
+    return {point: [HooklineHook(point, shared)] for point in points}
+
+
+class HooklineHook:
+    """One point of the agent's loop."""
+
+    def __init__(self, point: str, shared: _Shared) -> None:
+        self.allowed_hook_points = (point,)
+        self._answer: Callable[[Any], Awaitable[None]] = getattr(shared, point)
+        self._shared = shared
+
+    def run(self, state: Any) -> None:
+        self._shared.hooks.run_sync(_awaited(self._answer(state)))
+        self._shared.set_current(state, self.allowed_hook_points[0])
+
+    async def run_async(self, state: Any) -> None:
+        await self._answer(state)
+        self._shared.set_current(state, self.allowed_hook_points[0])
+
+    def close(self) -> None:
+        """Ends the sessions. Without it, they end with the program."""
+        self._shared.hooks.close()
+
+    def to_dict(self) -> dict[str, Any]:
+        raise HooklineError("hooks of hookline cannot be serialised: add them where you load the agent")
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
+
+
+class _Shared:
+    """What the hooks of one agent know. Its methods are named after the points."""
+
+    def __init__(self, hooks: FrameworkHooks) -> None:
+        self.hooks = hooks
+        self._runs: weakref.WeakKeyDictionary[Any, AgentRun] = weakref.WeakKeyDictionary()
+        self._running: dict[str, FrameworkCall] = {}  # call id → the call as it runs
+
+    def set_current(self, state: Any, point: str) -> None:
+        """Tools run after `before_tool`: an agent that one of them starts is a sub-agent."""
+        if point in ("before_tool", "after_tool"):
+            current_run.set(self._run_of(state) if point == "before_tool" else None)
+
+    async def before_run(self, state: Any) -> None:
+        run = self._run_of(state)
+        messages = list(state.data["messages"])
+        last = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role.value == "user"), None)
+        answer = await run.start(None if last is None else messages[last].text or "")
+        if answer.refusal is not None:
+            _set(state, [*messages, ChatMessage.from_assistant(answer.refusal)])
+            state.set("stop_run", answer.refusal)
+        elif answer.is_changed and last is not None:
+            messages[last] = _with_text(messages[last], answer.prompt)
+            _set(state, messages)
+
+    async def before_llm(self, state: Any) -> None:
+        if state.data.get("stop_run") is not None:
+            return
+        run = self._run_of(state)
+        answer = await run.before_model(state.data["messages"], FORMAT)
+        if answer.halted is not None:
+            state.set("stop_run", answer.halted)
+        elif answer.messages is not None:
+            _set(state, answer.messages)
+
+    async def before_tool(self, state: Any) -> None:
+        """The calls of the last message run. A refused one gets its result before it, and is taken out."""
+        run = self._run_of(state)
+        messages = list(state.data["messages"])
+        last = await self._after_model(run, messages[-1])
+        kept, refused = [], []
+        for call in last.tool_calls:
+            made = _call_of(call)
+            answer = await run.before_tool(made)
+            if answer.input is None:
+                error = ChatMessage.from_tool(tool_result=answer.refusal or "Not approved.", origin=call, error=True)
+                refused += [ChatMessage.from_assistant(tool_calls=[call]), error]
+                continue
+            changed = dataclasses.replace(call, arguments=answer.input) if answer.is_changed else call
+            kept.append(changed)
+            self._running[made.id] = made
+        if kept == list(last.tool_calls) and last is messages[-1]:
+            return
+        rest = [ChatMessage.from_assistant(text=last.text, tool_calls=kept)] if kept else []
+        _set(state, [*messages[:-1], *refused, *rest])
+
+    async def after_tool(self, state: Any) -> None:
+        run = self._run_of(state)
+        messages = list(state.data["messages"])
+        for at in range(len(messages) - 1, -1, -1):
+            results = messages[at].tool_call_results
+            if not results:
+                break
+            made = self._running.pop(results[0].origin.id or "", None)
+            if made is not None:
+                messages[at] = await self._after_result(run, made, messages[at])
+        _set(state, messages)
+
+    async def _after_result(self, run: AgentRun, made: FrameworkCall, message: Any) -> Any:
+        result = message.tool_call_results[0]
+        value, input = to_plain_value(result.result), to_plain_value(result.origin.arguments)
+        error = value_text(value) if result.error else None
+        after = await run.after_tool(made, None if result.error else value, input=input, error=error)
+        if not after.is_changed and not after.notes:
+            return message
+        text = after.text if after.is_changed else f"{value_text(value)}\n{after.notes}"
+        return ChatMessage.from_tool(tool_result=text, origin=result.origin, error=not after.ok)
+
+    async def on_exit(self, state: Any) -> None:
+        run = self._run_of(state)
+        messages = list(state.data["messages"])
+        if messages and messages[-1].role.value == "assistant":
+            messages[-1] = await self._after_model(run, messages[-1])
+            _set(state, messages)
+        reason = await run.stop(messages[-1].text or "" if messages else "")
+        if reason is not None:
+            _set(state, [*messages, ChatMessage.from_user(reason)])
+            state.set("continue_run", True)
+
+    async def after_run(self, state: Any) -> None:
+        await self._run_of(state).finish()
+
+    async def _after_model(self, run: AgentRun, message: Any) -> Any:
+        text = message.text or ""
+        left = await run.after_model(text, [_plain_call(call) for call in message.tool_calls])
+        return message if left == text else _with_text(message, left)
+
+    def _run_of(self, state: Any) -> AgentRun:
+        run = self._runs.get(state)
+        if run is None:
+            run = self._runs[state] = self.hooks.new_run()
+            self.hooks.drop_run(run)
+        return run
+
+
+def _set(state: Any, messages: list[Any]) -> None:
+    state.set("messages", messages, handler_override=replace_values)
+
+
+def _call_of(call: Any) -> FrameworkCall:
+    input = to_plain_value(call.arguments)
+    return FrameworkCall(call.tool_name, input, call.id) if call.id else FrameworkCall(call.tool_name, input)
+
+
+def _plain_call(call: Any) -> dict[str, Any]:
+    arguments = value_text(to_plain_value(call.arguments))
+    return {"id": call.id or "", "type": "function", "function": {"name": call.tool_name, "arguments": arguments}}
+
+
+def _read(message: Any) -> PlainMessage:
+    if message.tool_call_results:
+        result = message.tool_call_results[0]
+        text = value_text(to_plain_value(result.result))
+        return {"role": "tool", "content": text, "tool_call_id": result.origin.id or ""}
+    plain: PlainMessage = {"role": message.role.value, "content": message.text or ""}
+    if message.tool_calls:
+        plain["tool_calls"] = [_plain_call(call) for call in message.tool_calls]
+    return plain
+
+
+def _with_text(message: Any, text: str) -> Any:
+    if message.tool_call_results:
+        result = message.tool_call_results[0]
+        return ChatMessage.from_tool(tool_result=text, origin=result.origin, error=result.error, meta=message.meta)
+    if message.role.value == "assistant":
+        calls = list(message.tool_calls) or None
+        return ChatMessage.from_assistant(text=text, tool_calls=calls, meta=message.meta)
+    return _create(message.role.value, text)
+
+
+def _create(role: str, text: str) -> Any:
+    make = {"user": ChatMessage.from_user, "system": ChatMessage.from_system, "assistant": ChatMessage.from_assistant}
+    return make[role](text)
+
+
+FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
