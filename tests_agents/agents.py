@@ -85,6 +85,7 @@ AGENTS: Final = (
     Agent("grok-build", "@xai-official/grok-*/bin/grok.br", "--user"),
     Agent("droid", "@factory/cli-*/bin/droid", "--project"),
     Agent("pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", "--user"),
+    Agent("openclaw", "openclaw/openclaw.mjs", "--user"),
     Agent("kimi-code", "@moonshot-ai/kimi-code/dist/main.mjs", "--user"),
     Agent("deepagents-code", "python/deepagents-code/bin/dcode", "--user"),
     Agent("hermes", "python/hermes/bin/hermes", "--user"),

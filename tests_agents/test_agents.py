@@ -33,6 +33,12 @@ class Runs:
         """What the agent supports before a tool, according to its module."""
         return next(each.ability for each in get_agent(self.agent.name).events if each.event == "tool.before")
 
+    @property
+    def carries_context(self) -> bool:
+        """Whether the agent takes text for the model with a tool call. Otherwise it comes with the next prompt."""
+        tools = [each for each in get_agent(self.agent.name).events if each.event in ("tool.before", "tool.after")]
+        return any(each.ability.context for each in tools)
+
 
 @pytest.fixture(scope="module", params=AGENTS, ids=lambda agent: agent.name)
 def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
@@ -85,13 +91,13 @@ def test_changed_command_runs_as_changed_or_is_denied_with_the_suggestion(runs: 
 def test_model_reads_what_a_hook_adds_before_a_command(runs: Runs) -> None:
     """With the result, if the agent takes no context before a tool."""
     assert runs.hooked.files.get("noted") == "noted"
-    assert "The owner wants short notes" in runs.hooked.known_after("noted")
+    assert ("The owner wants short notes" in runs.hooked.known_after("noted")) is runs.carries_context
     assert "The owner wants short notes" not in runs.hooked.known_after("changed")
 
 
 def test_model_reads_what_a_hook_adds_after_a_command(runs: Runs) -> None:
     assert runs.hooked.files.get("reported") == "reported"
-    assert "The owner reads every report" in runs.hooked.known_after("reported")
+    assert ("The owner reads every report" in runs.hooked.known_after("reported")) is runs.carries_context
     assert "The owner reads every report" not in runs.hooked.known_after("noted")
 
 

@@ -29,7 +29,8 @@ def test_no_tool_runs_once_a_hook_has_stopped_the_agent(agent: Agent, tmp_path: 
 @every_agent
 def test_notes_at_a_stop_do_not_make_the_agent_continue(agent: Agent, tmp_path: Path) -> None:
     ran = _run_with_hooks(agent, tmp_path, NOTE_AND_HALT)
-    assert len(ran.requests) == len(STEPS) + 1, ran.output
+    answers = [request for request in ran.requests if len(request.results) == len(STEPS)]
+    assert len(answers) == 1, ran.output
 
 
 def _run_with_hooks(agent: Agent, root: Path, hooks: str) -> AgentRun:

@@ -8,10 +8,12 @@ import pytest
 from agents import AGENTS, Agent
 from runs import SCRIPT, end_engine, hookline, new_sandbox, run
 
+from hookline.hosts.agents import get_agent
 from hookline.hosts.doctor.fake_model import ModelServer
 
 BY_NAME = {agent.name: agent for agent in AGENTS}
-PROJECT_AGENTS = [agent for agent in AGENTS if agent.name != "codex"]  # it must trust a project first
+MUST_TRUST = {"codex", "grok-build", "pi", "deepagents-code"}  # before they run a project's hooks
+PROJECT_AGENTS = [agent for agent in AGENTS if agent.name not in MUST_TRUST and get_agent(agent.name).has_project_hooks]
 
 
 @pytest.mark.parametrize("agent", PROJECT_AGENTS, ids=lambda agent: agent.name)

@@ -439,6 +439,22 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             new_string="newText",
         ),
         _make_vocabulary(
+            "openclaw",
+            {
+                ToolKind.SHELL: ("exec",),
+                ToolKind.READ: ("read",),
+                ToolKind.WRITE: ("write",),
+                ToolKind.EDIT: ("edit", "apply_patch"),
+                ToolKind.LIST: ("ls",),
+                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.SEARCH: ("web_search",),
+                ToolKind.AGENT: ("sessions_spawn",),
+            },
+            others=("process", "tool_search", "tool_describe", "sessions_yield"),
+            old_string="oldText",
+            new_string="newText",
+        ),
+        _make_vocabulary(
             "kimi_code",
             {
                 **_CLAUDE_NAMES,

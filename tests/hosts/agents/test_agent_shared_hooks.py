@@ -45,6 +45,7 @@ FILES = [
     ("droid", "PreToolUse-edit"),
     ("vscode-copilot", "PreToolUse-edit"),
     ("pi", "tool_call-edit"),
+    ("openclaw", "before_tool_call-edit"),
     ("kimi-code", "PreToolUse-edit"),
     ("deepagents-code", "PreToolUse-edit"),
     ("hermes", "pre_tool_call-patch"),

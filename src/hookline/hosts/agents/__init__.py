@@ -25,6 +25,7 @@ _MODULES: Final = {
     "grok-build": "grok_build",
     "droid": "droid",
     "pi": "pi",
+    "openclaw": "openclaw",
     "kimi-code": "kimi_code",
     "deepagents-code": "deepagents_code",
     "hermes": "hermes",

@@ -180,6 +180,10 @@ class CodingAgent(ABC):
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         """The files that make the agent call hookline. They need not exist yet."""
 
+    def find_obstacle(self, machine: Machine) -> tuple[str, str]:
+        """Why the user's agent does not run hookline although its files are there, and what to do. Empty if it does."""
+        return "", ""
+
     def find_fault(self, settings: Mapping[str, Any]) -> str:
         """Why the agent does not run the hooks in a file with these settings, although it is valid; "" if it does."""
         return ""

@@ -133,6 +133,9 @@ def _check_entries(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
         yield from _check_scope(agent, machine, scope, [each for each in places if each[0] is scope])
     if places:
         yield from _check_switches(agent, machine)
+        what, fix = agent.find_obstacle(machine)
+        if what:
+            yield problem_finding("trust", what, fix)
     if len({scope for scope, _, _ in places}) > 1:
         shown = " and ".join(dict.fromkeys(machine.display_path(path) for _, path, _ in places))
         yield good_finding("twice", f"it calls hookline from {shown}; an event that both send is decided once")

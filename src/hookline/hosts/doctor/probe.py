@@ -32,7 +32,7 @@ from hookline.project.restrictions import UNTRUSTED_HOOK
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
 _ROUNDS: Final = 5
-_AGENT_TIMEOUT: Final = 60.0  # seconds
+_AGENT_TIMEOUT: Final = 180.0  # seconds
 _MAX_OUTPUT: Final = 200
 _INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
 _DATA_VARIABLE: Final = "XDG_DATA_HOME"
