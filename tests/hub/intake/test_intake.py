@@ -8,6 +8,7 @@ import pytest
 from hookline.errors import HooklineError
 from hookline.hooks.hook_files import HookFiles
 from hookline.hub.intake.intake import MAX_BATCH, Intake, TakenLine
+from hookline.hub.store.decision_table import DecisionFilter
 from hookline.hub.store.origin_table import OriginTable
 from hookline.runtime.storage.store import Store
 from hub.hub_sandbox import Writer, async_test, new_database, open_hub
@@ -82,3 +83,16 @@ async def test_texts_of_hooks_are_asked_for_and_must_have_their_hash(tmp_path: P
         await hub.intake.take((), books={files.hash: files.data})
         assert await hub.books.find_hashes([files.hash]) == {files.hash}
         assert (await hub.intake.take([writer.call("b", hooks=files.hash)])).missing_books == ()
+
+
+@async_test
+async def test_a_clock_that_is_ahead_is_noticed_and_changes_no_order(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        ahead, right = Writer(), Writer("b" * 16)
+        await hub.intake.take([ahead.call("future", at="2099-01-01T00:00:00.000000Z")])
+        await hub.intake.take([right.call("now")])
+        rows, _ = await hub.decisions.page(DecisionFilter(until=4e9), None, 5)
+        assert [row["what"] for row in rows] == ["now", "future"]
+        skews = {row.id[0]: row.skew for row in await hub.origins.all()}
+        assert skews["b"] == 0
+        assert skews["a"] > 10**9

@@ -25,6 +25,7 @@ from hookline.hub.explain.hook_list import HookList
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
+from hookline.hub.intake.retention import Retention
 from hookline.hub.rules.rule_preview import RulePreview
 from hookline.hub.rules.rule_sets import RuleSets
 from hookline.hub.store.agent_table import AgentTable
@@ -86,6 +87,7 @@ class Hub:
         self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
         self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
+        self.retention = Retention(self.database, config.record_keep, config.record_most)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
         self.agents = HubAgents(AgentTable(self.database), config.agents_directory)
         self.runtimes = Runtimes(self.runtime_settings)
@@ -112,6 +114,7 @@ class Hub:
             await hub.agents.load()
             hub.run_in_background(hub.session_updates.run())
             hub.run_in_background(hub.rules.run())
+            hub.run_in_background(hub.retention.run())
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub

@@ -15,7 +15,7 @@ from hookline.hub.store.book_table import BookTable, insert_books
 from hookline.hub.store.decision_table import insert_decisions
 from hookline.hub.store.origin_table import OriginRow, OriginTable, upsert_origins
 from hookline.hub.store.record_line import RecordLine, parse_line
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.storage.database import Database, combine_queries
 
 MAX_BATCH: Final = 500  # lines in one transaction: other processes write to the same SQLite file
@@ -86,7 +86,7 @@ class Intake:
             if chain.take(line, now):
                 chain.row.key = key
                 changed[line.origin] = chain
-                new.append(line)
+                new.append(line if line.at <= now else replace(line, at=now))  # a clock that is ahead
         checked = {hash: data for hash, data in (books or {}).items() if _is_book(hash, data)}
         try:
             await self._database.write(

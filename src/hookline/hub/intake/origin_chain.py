@@ -39,6 +39,7 @@ class OriginChain:
     def _describe(self, line: RecordLine, now: float) -> None:
         row, record = self.row, line.record
         row.last = now
+        row.skew = max(0.0, line.at - now)  # records may come late, so only a lead is known for sure
         if line.kind == "start":
             row.machine, row.version = _text(record.get("machine")), _text(record.get("version"))
             row.pid = record["pid"] if type(record.get("pid")) is int and 0 <= record["pid"] < 1 << 31 else None

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, delete, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from hookline.hub.store.record_line import (
     DECISION_COLUMNS,
@@ -294,12 +294,3 @@ def insert_decisions(lines: Sequence[RecordLine]) -> Query[None]:
             connection.exec_driver_sql(_POSTGRES_INSERT, tuple([list(column) for column in zip(*values, strict=True)]))
 
     return work
-
-
-def delete_before(sequence: int, limit: int) -> Query[int]:
-    """Deletes at most `limit` of the oldest decisions up to this one."""
-    oldest = (
-        select(decisions.c.sequence).where(decisions.c.sequence <= sequence).order_by(decisions.c.sequence).limit(limit)
-    )
-    statement = delete(decisions).where(decisions.c.sequence.in_(oldest))
-    return lambda connection: connection.execute(statement).rowcount

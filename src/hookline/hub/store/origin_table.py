@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -11,7 +12,7 @@ from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import FIRST
 from hookline.runtime.storage.database import Database, Query
 from hookline.runtime.storage.hub_tables import decisions, origins
-from hookline.runtime.storage.queries import upsert_into
+from hookline.runtime.storage.queries import insert_into
 
 
 @dataclass(slots=True)
@@ -78,11 +79,19 @@ def _by_origin(rows: Iterable[Any]) -> dict[str, dict[int, tuple[str, str]]]:
     return found
 
 
+@cache
+def _upsert(dialect: str) -> Any:
+    new = insert_into(dialect, origins)
+    taken = [each.name for each in origins.columns if each.name not in ("id", "removed", "removed_hash")]
+    return new.on_conflict_do_update(index_elements=["id"], set_={name: new.excluded[name] for name in taken})
+
+
 def upsert_origins(rows: Sequence[OriginRow]) -> Query[None]:
+    """What retention has written about an origin stays."""
     values = [{name: getattr(row, name) for name in OriginRow.__dataclass_fields__} for row in rows]
 
     def work(connection: Connection) -> None:
         if values:
-            connection.execute(upsert_into(connection.dialect.name, origins), values)
+            connection.execute(_upsert(connection.dialect.name), values)
 
     return work
