@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console hub dist check format bench bench-load docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console hub dist check format bench bench-load bench-hub docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -130,6 +130,9 @@ bench: $(VENV)/.bench  ## compare our speed with that of other libraries
 
 bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
+
+bench-hub: $(VENV)/.ready  ## what the hub takes and costs, and whether it loses anything under load
+	@$(BIN)/python -m bench.hub
 
 docs: $(VENV)/.ready $(DOCS)/python/.ready  ## build the documentation as a site, in .cache/docs/site
 	@$(DOCS)/python/bin/python docs/build_site.py $(DOCS)

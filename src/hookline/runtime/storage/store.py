@@ -18,7 +18,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from hookline.errors import HooklineError
 from hookline.runtime.storage import queries
 from hookline.runtime.storage.database import Database, combine_queries
-from hookline.runtime.storage.postgres import Postgres
 from hookline.runtime.storage.sqlite import Sqlite
 from hookline.runtime.storage.tables import (
     VERSION,
@@ -98,6 +97,8 @@ async def open_database(url: str) -> Database:
     if kind == "sqlite":
         return await _open_sqlite(url)
     if kind in _POSTGRES_SCHEMES:
+        from hookline.runtime.storage.postgres import Postgres  # it loads SQLAlchemy's object mapper
+
         return Postgres.open(_parse_url(url.replace(kind, "postgresql", 1)))
     if kind:
         raise HooklineError(f"{kind!r} databases are not supported; {_URL_HINT}")
