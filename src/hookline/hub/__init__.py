@@ -9,6 +9,7 @@ bus/              Socket.IO: `EventBus.publish`, `EventBus.add_command`, live ro
 intake/           records → database
 explain/          why, replay, the hooks in force
 workspaces/       the runtimes of the hub's own agents
+pages/            browser agents: their pages, frames, tools and saved DOM
 approvals/        questions for a person, and their answers
 rules/            rules of the console: sets, versions, preview
 store/            one `<thing>_table` for each table
@@ -28,5 +29,5 @@ Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settin
 hub's store.
 
 A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain,
-rules, approvals, workspaces, context, api.
+rules, approvals, workspaces, pages, context, api.
 """

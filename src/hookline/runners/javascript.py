@@ -189,7 +189,7 @@ def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadli
 
 
 def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolCalls) -> Any:
-    source, variables = _to_json(script.source), _to_json(dict(script.variables))
+    source, variables = to_json(script.source), to_json(dict(script.variables))
     for name, words in _FEATURES.items():
         if any(word in source or word in variables for word in words):
             machine.call_prelude("define", _read_source(name))
@@ -212,7 +212,7 @@ def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolC
             raise machine.deadline.timeout_error()
         if settled is not None:
             open_calls -= 1
-            machine.call_prelude("settle", settled[0], _to_json(_format_tool_result(settled[1])))
+            machine.call_prelude("settle", settled[0], to_json(tool_answer(settled[1])))
         if timer is not None:
             machine.call_prelude("timer")
 
@@ -225,7 +225,7 @@ def _unwrap_answer(done: dict[str, Any]) -> Any:
     return done["value"]
 
 
-def _format_tool_result(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
+def tool_answer(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
     """The answer of `callTool`: `{content, is_error?}`."""
     if task.cancelled():
         return {"content": "the call was cancelled", "is_error": True}
@@ -367,7 +367,7 @@ def _is_interrupt(error: BaseException) -> bool:
     return str(error).startswith("InternalError: interrupted")
 
 
-def _to_json(value: Any) -> str:
+def to_json(value: Any) -> str:
     """ASCII, so that it passes into JavaScript unchanged. What JSON cannot express becomes null or text."""
     try:
         return json.dumps(value, allow_nan=False, default=as_text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hookline.hub.access.hub_addresses import HubAddresses
@@ -51,5 +51,38 @@ def console_headers(addresses: HubAddresses) -> Mapping[str, str]:
     }
 
 
-FRAME: Final[Mapping[str, str]] = {"cache-control": "no-store"}
+FRAME: Final[Mapping[str, str]] = {
+    "cache-control": "no-store",
+    "x-dns-prefetch-control": "off",
+    "content-security-policy": "default-src 'none'; sandbox",
+}
 """Of the documents of frames, which bring a policy of their own."""
+
+_FRAME_POLICY: Final = {
+    "sandbox": "allow-scripts",
+    "default-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+}
+_SCRIPTS: Final = {"script-src": "'unsafe-inline' 'unsafe-eval' blob:", "worker-src": "blob:"}
+_FRAME_POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
+    "hooks": _SCRIPTS,
+    "agent": {
+        **_SCRIPTS,
+        "style-src": "'unsafe-inline'",
+        "img-src": "data: blob:",
+        "font-src": "data:",
+        "media-src": "data: blob:",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "hookline default",
+    },
+    "net": {},
+}
+
+
+def frame_headers(frame: str, addresses: HubAddresses, script: str, network: Sequence[str]) -> Mapping[str, str]:
+    """Of a frame's document. `script`: the source expression of its script; `network`: origins that `net` may fetch."""
+    policy = {**_FRAME_POLICY, "frame-ancestors": " ".join(sorted(addresses.origins)), **_FRAME_POLICIES[frame]}
+    if frame == "net":
+        policy |= {"script-src": script, "connect-src": " ".join(network) or "'none'"}
+    return {"content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items())}

@@ -26,6 +26,7 @@ from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
 from hookline.hub.intake.retention import Retention
+from hookline.hub.pages.browser_pages import BrowserPages
 from hookline.hub.rules.rule_preview import RulePreview
 from hookline.hub.rules.rule_sets import RuleSets
 from hookline.hub.store.agent_table import AgentTable
@@ -93,6 +94,8 @@ class Hub:
         self.runtimes = Runtimes(self.runtime_settings)
         self.session_updates = SessionUpdates(self.bus.publish)
         self.sessions = HubSessions(store, self.runtimes, self.session_updates)
+        self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish)
+        self.pages.use_runtimes(self.runtimes)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -108,6 +111,7 @@ class Hub:
             stack.push_async_callback(hub.sessions.wait_until_stopped)
             hub.run_in_background(hub.live.run())
             hub.run_in_background(hub.bus.keep_checking())
+            hub.run_in_background(hub.pages.namespace.keep_checking())
             hub.run_in_background(hub._keep_tidying())
             hub.run_in_background(hub.approvals.run())
             await hub.rules.load()
@@ -130,6 +134,8 @@ class Hub:
             on_problem="warn",
             patience=self.config.approvals_patience,
             extra_hooks=lambda: self.rules.extra_hooks(workspace, "" if agent is None else agent.id),
+            tools_for=self.pages.tools_for,
+            host_for=self.pages.host_for,
         )
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:

@@ -46,10 +46,10 @@ async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolRe
         )
     except ActionError as error:
         return failed_result(f"the code {error}" if str(error).startswith("did ") else str(error))
-    return _format_result(answer)
+    return format_runjs_answer(answer)
 
 
-def _format_result(answer: Any) -> ToolResult:
+def format_runjs_answer(answer: Any) -> ToolResult:
     """The code's value; if it logged anything, an object with `value` and `log`."""
     if not isinstance(answer, dict) or not isinstance(answer.get("lines"), list):
         return failed_result("the code returned an unreadable result")

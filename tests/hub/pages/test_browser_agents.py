@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from hub.hub_sandbox import async_test
+from hub.pages.page_stand_in import open_agent, open_page_hub
+
+
+@async_test
+async def test_only_sessions_in_an_agents_own_directory_are_a_browser_agents(tmp_path: Path) -> None:
+    network = ("https://API.example.org/", "nonsense", "https://x.org; script-src *")
+    async with open_page_hub(tmp_path) as hub, open_agent(hub, network=network) as session:
+        agent = await hub.pages.agents.of_session(session.id)
+        assert agent is not None
+        assert (agent.id, agent.name, agent.network) == ("painter", "Painter", ("https://api.example.org",))
+        (tmp_path / "elsewhere").mkdir()
+        other = await (await hub.runtimes.get(tmp_path / "elsewhere")).start()
+        assert await hub.pages.agents.of_session(other.id) is None
+        assert await hub.pages.agents.network_of(other.id) == ()
+        assert await hub.pages.agents.of_session("nobody") is None
+        for directory in (hub.config.agents_directory, hub.config.agents_directory / "a/b", Path("/")):
+            assert not hub.pages.agents.owns(directory)
