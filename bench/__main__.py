@@ -37,7 +37,13 @@ def load_rows() -> list[dict[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures of decisions, and all goals")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        default=Path(".cache/bench.json"),
+        help="where to write the figures of decisions, and all goals (default: %(default)s)",
+    )
     arguments = parser.parse_args()
     results: decisions.Times = {}
     for load in decisions.workloads():
@@ -111,10 +117,11 @@ def main() -> None:
         *(Goal(*row) for row in (*startup.goals(starts), *loading.goals(loads))),
     ]
     print(table(goal_rows(reached)))
-    if arguments.json is not None:
-        figures_of = [{"name": name, "rules": rules, **of_load} for (name, rules), of_load in results.items()]
-        goals_of = [{**goal._asdict(), "reached": goal.is_reached} for goal in reached]
-        arguments.json.write_text(json.dumps({"decisions": figures_of, "goals": goals_of}, indent=1), encoding="utf-8")
+    figures_of = [{"name": name, "rules": rules, **of_load} for (name, rules), of_load in results.items()]
+    goals_of = [{**goal._asdict(), "reached": goal.is_reached} for goal in reached]
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.write_text(json.dumps({"decisions": figures_of, "goals": goals_of}, indent=1), encoding="utf-8")
+    _say(f"the figures are in {arguments.json}")
 
 
 def _say(what: str) -> None:

@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bench.rules import TOOL, Decide, Workload, rules_yaml
+
+if TYPE_CHECKING:
+    from hookline.engine.book import Book
+    from hookline.hooks.hook import Hook
 
 _RULES_PER_FILE = 10_000  # a file may have 10 MB
 
 
 def hookline(load: Workload) -> Decide:
     from hookline import Event
-    from hookline.engine.book import Book, Layer, gc_paused
     from hookline.project import load_text
 
-    starts = range(0, load.rules, _RULES_PER_FILE)
-    texts = [rules_yaml(load, range(start, min(start + _RULES_PER_FILE, load.rules))) for start in starts]
-    if len(texts) == 1:
-        book = load_text(texts[0], "hookline.yaml")
-        assert not book.problems
+    if load.rules > _RULES_PER_FILE:
+        book = _load_files(load)
     else:
-        with gc_paused():
-            book = Book([Layer("all", [hook for text in texts for hook in load_text(text, "hookline.yaml").hooks])])
+        book = load_text(rules_yaml(load), "hookline.yaml")
+    assert not book.problems
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
         return book.decide_now(Event("tool.before", {"tool": {"name": tool, "input": input}})).denied
 
     return decide
+
+
+def _load_files(load: Workload) -> Book:
+    """Several files in one layer, as a session loads those of a directory: each is read, and the index is built once."""
+    from hookline.engine.book import Book, Layer, gc_paused
+    from hookline.project.parsed_file import read_source
+    from hookline.project.sources import named_source
+
+    with gc_paused(), tempfile.TemporaryDirectory() as place:
+        hooks: list[Hook] = []
+        for start in range(0, load.rules, _RULES_PER_FILE):
+            file = Path(place, f"hookline-{start}.yaml")
+            file.write_text(rules_yaml(load, range(start, min(start + _RULES_PER_FILE, load.rules))))
+            parsed = read_source(named_source(str(file), "native"))
+            assert not parsed.problems
+            hooks += parsed.hooks
+        return Book([Layer("all", hooks)])
 
 
 def re_loop(load: Workload) -> Decide:
