@@ -8,6 +8,7 @@ import itertools
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import cache, wraps
 from pathlib import Path
 from tempfile import mkdtemp
@@ -85,6 +86,7 @@ def hub_config(directory: Path, **settings: Any) -> HubConfig:
         "store", new_database(directory) if not (directory / "hub.db").exists() else file_url(directory / "hub.db")
     )
     settings.setdefault("reads_record", False)
+    settings.setdefault("record_keep", timedelta(days=100_000))  # records of tests have fixed times
     return HubConfig(state=directory, port=PORT, **settings)
 
 

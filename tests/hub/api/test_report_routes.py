@@ -45,6 +45,7 @@ async def test_a_machine_reports_its_records_and_the_texts_of_its_hooks(tmp_path
         (b'{"hooks":"' + b"[" * 100_000, "", 200),
         (b"", "", 200),
     ],
+    ids=range(9),
 )
 @async_test
 async def test_whatever_is_sent_is_answered(data: bytes, encoding: str, status: int, tmp_path: Path) -> None:
