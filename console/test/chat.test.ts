@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { chatOf } from "../src/pages/session/stored_messages";
 import { type Chat, type ChatCall, EMPTY_CHAT, addUserMessage, applyUpdate } from "../src/pages/session/chat";
 
 const play = (...updates: [string, Record<string, unknown>][]): Chat =>
@@ -49,4 +50,24 @@ describe("a chat", () => {
     const chat = play(["text", { text: "a" }], ["line", { text: "b" }], ["text", { text: "c" }], ["end", { ending: "failed" }]);
     expect(new Set(chat.items.map((item) => item.key)).size).toBe(chat.items.length);
   });
+});
+
+it("is built from stored messages", () => {
+  const chat = chatOf(
+    [
+      { role: "system", content: "secret" },
+      { role: "user", content: "Look." },
+      { role: "assistant", content: "I look.", tool_calls: [{ id: "1", function: { name: "bash", arguments: '{"command": "ls"}' } }] },
+      { role: "tool", tool_call_id: "1", content: "a b" },
+      { role: "assistant", content: [{ text: "Two " }, { text: "files." }], tool_calls: null },
+    ],
+    false,
+  );
+  expect(chat.items).toMatchObject([
+    { kind: "user", text: "Look." },
+    { kind: "agent", text: "I look.", isStreaming: false },
+    { kind: "call", tool: "bash", input: { command: "ls" }, result: { ok: true, text: "a b" } },
+    { kind: "agent", text: "Two files.", isStreaming: false },
+  ]);
+  expect(chat.isRunning).toBe(false);
 });

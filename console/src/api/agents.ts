@@ -6,19 +6,16 @@ import { type Page, get, patch, post, remove } from "./client";
 export interface Agent {
   id: string;
   name: string;
-  prompt?: string;
-  model?: string;
-  tools?: string[];
-  network?: string[];
-  workspace?: string;
-  by?: string;
-  created?: Moment;
-  /** browser: made here; workspace: defined by the files of a directory. */
-  kind?: string;
-  sessions?: number;
+  prompt: string;
+  model: string;
+  tools: string[];
+  network: string[];
+  workspace: string;
+  by: string;
+  created: Moment;
 }
 
-export type AgentForm = Pick<Required<Agent>, "name" | "prompt" | "model" | "tools" | "network">;
+export type AgentForm = Pick<Agent, "name" | "prompt" | "model" | "tools" | "network">;
 
 const pathOf = (id: string): string => `/agents/${encodeURIComponent(id)}`;
 

@@ -5,29 +5,29 @@ import { type Page, get, post, remove, send } from "./client";
 
 export interface SessionRow {
   id: string;
-  /** True if it runs in this hub, so that one can talk to it. */
-  here?: boolean;
-  host?: string;
-  machine?: string;
+  host: string;
   agent?: string;
-  workspace?: string;
+  workspace: string;
   user?: string;
   turns?: number;
   tool_calls?: number;
-  created?: Moment;
-  last_used?: Moment;
-  /** running, idle or ended */
-  state?: string;
+  decisions?: number;
+  created: Moment;
+  last_used: Moment;
+  /** reported: it runs on another host, which told its decisions. */
+  state: "working" | "idle" | "ended" | "reported";
   ended?: string | null;
-  page?: boolean;
 }
 
+/** Whether it runs on this hub, so that one can talk to it. */
+export const isHere = (session: SessionRow): boolean => session.state !== "reported";
+
+/** As models take them. */
 export interface StoredMessage {
   role: string;
-  text?: string;
   content?: unknown;
-  type?: string;
-  [key: string]: unknown;
+  tool_calls?: { id: string; function: { name: string; arguments?: string } }[] | null;
+  tool_call_id?: string;
 }
 
 export interface Diagnostic {
@@ -39,8 +39,7 @@ export interface Diagnostic {
 
 const pathOf = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 
-export const listSessions = (query: { before?: string | number; agent?: string }, signal?: AbortSignal): Promise<Page<SessionRow>> =>
-  get("/sessions", signal ? { query, signal } : { query });
+export const listSessions = (signal: AbortSignal): Promise<Page<SessionRow>> => get("/sessions", { signal });
 export const showSession = (id: string, signal: AbortSignal): Promise<SessionRow> => get(pathOf(id), { signal });
 export const listMessages = (id: string, signal: AbortSignal): Promise<Page<StoredMessage>> => get(`${pathOf(id)}/messages`, { signal });
 export const listDiagnostics = (id: string, signal: AbortSignal): Promise<Page<Diagnostic>> => get(`${pathOf(id)}/diagnostics`, { signal });
@@ -60,3 +59,5 @@ export async function downloadSession(id: string): Promise<void> {
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
+
+export const listWorkspaces = (signal: AbortSignal): Promise<Page<{ path: string }>> => get("/workspaces", { signal });

@@ -21,7 +21,10 @@ export function AgentPage({ id, session }: { id: string; session?: string }): JS
 }
 
 function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
-  const sessions = useLoad(agent.id, (signal) => listSessions({ agent: agent.id }, signal));
+  const sessions = useLoad(agent.id, async (signal) => {
+    const page = await listSessions(signal);
+    return page.items.filter((each) => each.agent === agent.id);
+  });
   return (
     <Page
       title={agent.name}
@@ -40,7 +43,7 @@ function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
       <section class="file-hooks">
         <h2>Sessions</h2>
         <When loaded={sessions}>
-          {({ items }) =>
+          {(items) =>
             items.length ? (
               <ul class="list">
                 {items.map((each) => (
@@ -49,7 +52,7 @@ function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
                       {each.id}
                     </a>
                     <span class="muted">
-                      {each.turns ?? 0} turns{each.last_used && <>, used <Ago at={each.last_used} /></>}
+                      {each.turns ?? 0} turns, used <Ago at={each.last_used} />
                     </span>
                   </li>
                 ))}

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { may } from "../../account";
 import { type Agent, listAgents, removeAgent } from "../../api/agents";
-import { startSession } from "../../api/sessions";
+import { listWorkspaces, startSession } from "../../api/sessions";
 import { connections } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
 import { Icon } from "../../parts/icons";
@@ -14,8 +14,6 @@ import { attempt } from "../../parts/toast";
 import { Tags } from "../../parts/verdict";
 import { go } from "../../router";
 import { AgentDialog } from "./agent_dialog";
-
-export const isBrowserAgent = (agent: Agent): boolean => agent.kind !== "workspace";
 
 export function AgentsPage(): JSX.Element {
   const agents = useLoad(`agents-${connections.value}`, listAgents);
@@ -39,7 +37,7 @@ export function AgentsPage(): JSX.Element {
           items.length ? (
             <ul class="agent-list">
               {items.map((agent) => (
-                <AgentCard key={`${agent.workspace}:${agent.id}`} agent={agent} onEdit={() => setEditing(agent)} onRemove={() => setLeaving(agent)} />
+                <AgentCard key={agent.id} agent={agent} onEdit={() => setEditing(agent)} onRemove={() => setLeaving(agent)} />
               ))}
             </ul>
           ) : (
@@ -47,6 +45,7 @@ export function AgentsPage(): JSX.Element {
           )
         }
       </When>
+      <Workspaces />
       {editing && (
         <AgentDialog
           {...(editing === "new" ? {} : { agent: editing })}
@@ -59,7 +58,7 @@ export function AgentsPage(): JSX.Element {
       {leaving && (
         <Confirm
           title={`Delete ${leaving.name}?`}
-          text="Its sessions end and go with it, and so do its rules."
+          text="Its sessions and its directory stay."
           action="Delete"
           onClose={() => setLeaving(null)}
           onConfirm={() => void attempt(() => removeAgent(leaving.id)).then(agents.reload)}
@@ -70,24 +69,61 @@ export function AgentsPage(): JSX.Element {
 }
 
 export async function openAgent(agent: Agent): Promise<void> {
-  const body = isBrowserAgent(agent) ? { agent: agent.id } : { agent: agent.name, workspace: agent.workspace ?? "" };
-  const session = await startSession(body);
-  go(isBrowserAgent(agent) ? `/agents/${encodeURIComponent(agent.id)}/sessions/${encodeURIComponent(session.id)}` : `/sessions/${encodeURIComponent(session.id)}`);
+  const session = await startSession({ agent: agent.id });
+  go(`/agents/${encodeURIComponent(agent.id)}/sessions/${encodeURIComponent(session.id)}`);
+}
+
+async function openWorkspace(workspace: string): Promise<void> {
+  const session = await startSession({ workspace });
+  go(`/sessions/${encodeURIComponent(session.id)}`);
+}
+
+function Workspaces(): JSX.Element {
+  const workspaces = useLoad("workspaces", listWorkspaces);
+  return (
+    <section class="file-hooks">
+      <header>
+        <h2>Workspaces</h2>
+        <span class="muted">directories in which this hub runs hookline's own agent</span>
+      </header>
+      <When loaded={workspaces}>
+        {({ items }) =>
+          items.length ? (
+            <ul class="list">
+              {items.map(({ path }) => (
+                <li key={path} class="agent-session">
+                  <code>{path}</code>
+                  {may("editor") && (
+                    <button type="button" class="small" onClick={() => void attempt(() => openWorkspace(path))} aria-label={`New session in ${path}`}>
+                      New session
+                    </button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="muted">
+              None. Start the hub with <code>--workspace DIR</code>.
+            </p>
+          )
+        }
+      </When>
+    </section>
+  );
 }
 
 function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => void; onRemove: () => void }): JSX.Element {
-  const own = isBrowserAgent(agent);
   return (
     <li class="card agent-card">
       <header>
-        <h2>{own ? <a href={`/agents/${encodeURIComponent(agent.id)}`}>{agent.name}</a> : agent.name}</h2>
-        <span class="tag">{own ? "browser agent" : "workspace"}</span>
+        <h2>
+          <a href={`/agents/${encodeURIComponent(agent.id)}`}>{agent.name}</a>
+        </h2>
       </header>
       {agent.prompt && <p class="agent-prompt muted">{agent.prompt}</p>}
       <p class="agent-line">
         {agent.model && <code>{agent.model}</code>}
-        {agent.workspace && <code class="muted">{agent.workspace}</code>}
-        <Tags tags={agent.tools ?? []} />
+        <Tags tags={agent.tools} />
       </p>
       <div class="actions">
         {may("editor") && (
@@ -98,7 +134,7 @@ function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => vo
         <a class="button small" href={`/hooks?set=${encodeURIComponent(`agent:${agent.id}`)}`} aria-label={`Rules of ${agent.name}`}>
           Rules
         </a>
-        {may("editor") && own && (
+        {may("editor") && (
           <>
             <button type="button" class="small" onClick={onEdit} aria-label={`Change ${agent.name}`}>
               Change

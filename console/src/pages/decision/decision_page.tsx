@@ -20,6 +20,7 @@ import { Icon } from "../../parts/icons";
 import { Json, toText } from "../../parts/json";
 import { Failure, type Loaded, Loading, When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
+import { Place } from "../../parts/place";
 import { formatFull, formatMilliseconds } from "../../parts/time";
 import { attempt } from "../../parts/toast";
 import { Verdict } from "../../parts/verdict";
@@ -103,11 +104,10 @@ export function HookPlace(props: { hook: string; file?: string | undefined; line
     <>
       <code>{props.hook}</code>
       {props.file && (
-        <span class="muted">
+        <>
           {" "}
-          {props.file}
-          {props.line ? `:${props.line}` : ""}
-        </span>
+          <Place file={props.file} line={props.line} />
+        </>
       )}
     </>
   );

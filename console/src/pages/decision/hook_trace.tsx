@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import type { Explained, TraceEntry } from "../../api/decisions";
 import { toText } from "../../parts/json";
+import { Place } from "../../parts/place";
 import { formatMilliseconds } from "../../parts/time";
 import { Verdict } from "../../parts/verdict";
 
@@ -50,9 +51,7 @@ function TraceLine({ entry, decided }: { entry: TraceEntry; decided: boolean }):
     <li class="trace-line" data-applied={entry.applied} data-decided={decided}>
       <div class="trace-head">
         <code class="trace-hook">{entry.hook}</code>
-        <span class="muted">
-          {entry.file}:{entry.line}
-        </span>
+        <Place file={entry.file} line={entry.line} />
         {entry.applied && <Verdict word={entry.error ? "failed" : typeof verdict === "string" ? verdict : "ran"} />}
         {decided && <span class="tag">decided</span>}
         {entry.applied && entry.ms > 0 && <span class="muted trace-took">{formatMilliseconds(entry.ms)}</span>}

@@ -13,8 +13,10 @@ export function PulseView({ pulse }: { pulse: Pulse }): JSX.Element {
   const paths = { stopped: "", ask: "", quiet: "" };
   for (const [index, each] of buckets.entries()) {
     let y = HEIGHT;
+    const sum = each.quiet + each.ask + each.stopped;
+    const scale = sum ? (Math.sqrt(sum / highest) * (HEIGHT - 2)) / sum : 0; // a burst leaves the other bars visible
     for (const kind of ["stopped", "ask", "quiet"] as const) {
-      const height = (each[kind] / highest) * (HEIGHT - 2);
+      const height = each[kind] * scale;
       if (height) paths[kind] += `M${index * step} ${y - height}h${step - 1}v${height}h${1 - step}z`;
       y -= height;
     }

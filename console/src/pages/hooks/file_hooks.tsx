@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { type HookRow, listHooks } from "../../api/rules";
 import { connections } from "../../live/bus";
 import { When, useLoad } from "../../parts/load";
+import { Place } from "../../parts/place";
 import { Ago } from "../../parts/time";
 import { Tags } from "../../parts/verdict";
 
@@ -57,7 +58,7 @@ function HookTable({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
               <th scope="row">
                 <a href={`/?hook=${encodeURIComponent(hook.id)}`}>{hook.id}</a>
                 <div class="muted host-detail">
-                  {hook.file}:{hook.line} <Tags tags={hook.tags} />
+                  <Place file={hook.file} line={hook.line} /> <Tags tags={hook.tags} />
                 </div>
               </th>
               <td data-label="Event">{hook.event}</td>

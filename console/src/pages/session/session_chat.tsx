@@ -31,7 +31,7 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   const messages = useLoad(`${id}-${connections.value}`, (signal) => listMessages(id, signal));
 
   useEffect(() => {
-    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.items, session.state === "running") });
+    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.items, session.state === "working") });
   }, [messages.data]);
   useEffect(() => {
     const abort = new AbortController();
@@ -65,7 +65,7 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
         ))}
         <Diagnostics diagnostics={[...diagnostics.values()]} />
       </div>
-      {session.here !== false && may("editor") && !session.ended && (
+      {may("editor") && !session.ended && (
         <Composer
           isRunning={chat.isRunning}
           onSend={async (text) => {

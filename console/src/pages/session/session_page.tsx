@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { may } from "../../account";
-import { type SessionAction, type SessionRow, actOnSession, deleteSession, downloadSession, showSession } from "../../api/sessions";
+import { type SessionAction, type SessionRow, actOnSession, deleteSession, downloadSession, isHere, showSession } from "../../api/sessions";
 import { Confirm } from "../../parts/dialog";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
@@ -30,21 +30,14 @@ export function SessionPage({ id }: { id: string }): JSX.Element {
   );
 }
 
-export function isHere(session: SessionRow): boolean {
-  return session.here !== false;
-}
-
 function SessionLead({ session }: { session: SessionRow }): JSX.Element {
   return (
     <span class="session-lead">
       <code>{session.id}</code>
       {session.workspace && <span>{session.workspace}</span>}
-      {session.machine && <span>{session.machine}</span>}
-      {session.last_used && (
-        <span>
-          used <Ago at={session.last_used} />
-        </span>
-      )}
+      <span>
+        used <Ago at={session.last_used} />
+      </span>
       {session.ended && <span class="tag">ended: {session.ended}</span>}
       {!isHere(session) && <span class="tag">read-only: it runs elsewhere</span>}
     </span>
@@ -66,7 +59,7 @@ export function SessionActions({ session, reload }: { session: SessionRow; reloa
           Export
         </button>
       )}
-      {editable && session.state === "running" && (
+      {editable && session.state === "working" && (
         <button type="button" onClick={() => act("cancel")}>
           Cancel
         </button>

@@ -3,17 +3,16 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../../account";
-import { type SessionRow, deleteSession, listSessions } from "../../api/sessions";
+import { type SessionRow, deleteSession, isHere, listSessions } from "../../api/sessions";
 import { connections, join, onEvent } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
 import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
 import { attempt } from "../../parts/toast";
-import { isHere } from "../session/session_page";
 
 export function SessionsPage(): JSX.Element {
-  const sessions = useLoad(`sessions-${connections.value}`, (signal) => listSessions({}, signal));
+  const sessions = useLoad(`sessions-${connections.value}`, listSessions);
   const [deleting, setDeleting] = useState<SessionRow | null>(null);
   useEffect(() => {
     const ends = [join("live"), onEvent(({ type }) => (type === "session_started" || type === "session_ended") && sessions.reload())];
@@ -47,10 +46,6 @@ export function SessionsPage(): JSX.Element {
   );
 }
 
-function stateOf(session: SessionRow): string {
-  return session.ended ? "ended" : (session.state ?? "open");
-}
-
 function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[]; onDelete: (session: SessionRow) => void }): JSX.Element {
   return (
     <div class="grid-table" tabIndex={0} role="region" aria-label="Sessions">
@@ -61,7 +56,7 @@ function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[];
             <th scope="col">Host</th>
             <th scope="col">Workspace</th>
             <th scope="col" class="number">
-              Turns
+              Calls
             </th>
             <th scope="col">Last used</th>
             <th scope="col">State</th>
@@ -77,17 +72,19 @@ function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[];
                 <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.id.slice(0, 18)}</a>
                 <div class="muted host-detail mono">{session.id.slice(0, 24)}</div>
               </th>
-              <td data-label="Host">{[session.host, session.machine].filter(Boolean).join(" · ")}</td>
+              <td data-label="Host">{session.host}</td>
               <td data-label="Workspace" class="mono host-workspace">
                 {session.workspace}
               </td>
-              <td data-label="Turns" class="number">
-                {session.turns ?? ""}
+              <td data-label="Calls" class="number">
+                {session.tool_calls ?? session.decisions}
               </td>
-              <td data-label="Last used">{session.last_used && <Ago at={session.last_used} />}</td>
+              <td data-label="Last used">
+                <Ago at={session.last_used} />
+              </td>
               <td data-label="State">
-                <span class="verdict" data-verdict={stateOf(session) === "running" ? "allow" : "silent"}>
-                  {stateOf(session)}
+                <span class="verdict" data-verdict={session.state === "working" ? "allow" : "silent"}>
+                  {session.state}
                 </span>
               </td>
               <td>
