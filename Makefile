@@ -94,6 +94,9 @@ test-browser: $(VENV)/.ready console $(BROWSER)/python/.ready  ## the console an
 	test -e $(CONSOLE)/index.html || { echo "test-browser: skipped: the console is not built"; exit 0; }; \
 	$(BROWSER)/python/bin/python -m pytest tests_browser || { echo "test-browser: running the failed tests once more"; $(BROWSER)/python/bin/python -m pytest tests_browser --last-failed; }
 
+console-pictures: $(VENV)/.ready console $(BROWSER)/python/.ready  ## draw the pictures of the console in Chromium again
+	@$(BROWSER)/python/bin/python tests_browser/draw_console.py
+
 $(BROWSER)/python/.ready: tests_browser/requirements.lock
 	@test -x $(BROWSER)/python/bin/python || $(BIN)/python -m venv --without-pip $(BROWSER)/python
 	@$(BIN)/uv pip install --quiet --python $(BROWSER)/python/bin/python --require-hashes -r tests_browser/requirements.lock

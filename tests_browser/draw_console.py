@@ -6,6 +6,7 @@ Every page is drawn light, dark and at phone width into .cache/browser/pictures,
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -45,6 +46,38 @@ FONTS = """<?xml version="1.0"?>
 </fontconfig>
 """
 
+RULES = {
+    "hooks": {
+        "PreToolUse": [
+            {
+                "id": "no-env-keys",
+                "matcher": "^write_file$",
+                "inputMatchers": {"path": r"\.env$", "content": "API_KEY"},
+                "action": "deny",
+                "reason": "Cannot write API keys to .env files",
+                "priority": 100,
+                "tags": ["secrets"],
+            },
+            {
+                "id": "no-rm",
+                "matcher": "^bash$",
+                "action": "script",
+                "script": "if (toolInput.command?.includes('rm -rf')) {\n  return { decision: 'deny', reason: 'Dangerous command blocked' };\n}",
+                "continueOnError": False,
+            },
+        ],
+        "PostToolUse": [{"id": "log-writes", "matcher": "write_", "action": "log"}],
+    }
+}
+SAVE_RULES = """
+async (text) => {
+  const headers = {Authorization: `Bearer ${localStorage.getItem("hookline.token")}`, "Content-Type": "application/json"};
+  const save = (body) => fetch("/api/v1/rules/everyone", {method: "PUT", headers, body: JSON.stringify(body)});
+  await save({text: text.replace('"priority": 100, ', ""), base: 0, note: "Keep keys out of .env files"});
+  await save({text, base: 1, note: "Ask this rule first"});
+}
+"""
+
 Prepare = Callable[[Page], None]
 
 
@@ -59,7 +92,7 @@ def open_denied(page: Page) -> None:
 
 
 def open_first_session(page: Page) -> None:
-    page.get_by_role("table").get_by_role("link").first.click()
+    page.get_by_role("row").filter(has_text="hookline").get_by_role("link").first.click()
     page.wait_for_timeout(1200)
 
 
@@ -67,8 +100,9 @@ def fill_rule(page: Page) -> None:
     page.get_by_label("Matcher", exact=True).fill("^bash$")
     page.get_by_role("button", name="Add input matcher").click()
     page.get_by_label("Field 1").fill("command")
-    page.get_by_label("Pattern 1").fill(r"rm\s+-rf")
-    page.get_by_label("Reason").fill("Dangerous command blocked")
+    page.get_by_label("Pattern 1").fill(r"\bcurl\b")
+    page.get_by_role("combobox", name="Action").select_option("deny")
+    page.get_by_label("Reason").fill("Nothing is downloaded here.")
     page.get_by_role("button", name="Preview against").click()
     page.wait_for_timeout(3000)
 
@@ -94,7 +128,8 @@ def draw(browser: Browser, hub: HubProcess) -> None:
     page = context.new_page()
     page.goto(hub.link)
     page.get_by_role("heading", name="Decisions").wait_for(timeout=WAIT)
-    page.wait_for_timeout(8000)  # the demo agents have done something then
+    page.evaluate(SAVE_RULES, json.dumps(RULES))
+    page.wait_for_timeout(40_000)  # the demo agents have done something then
     for look, (scheme, size) in LOOKS.items():
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size(size)  # type: ignore[arg-type]
