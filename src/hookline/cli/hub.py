@@ -11,6 +11,7 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.context import config_directory
+from hookline.cli.hub_join import join, leave, push
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json, print_table
 from hookline.errors import HooklineError
@@ -327,3 +328,7 @@ def _require_extra() -> None:
         import socketio  # noqa: F401
     except ImportError as error:
         raise HooklineError("the hub needs more packages: pip install 'hookline[hub]'") from error
+
+
+for _command in (join, leave, push):
+    verb.add_command(_command)

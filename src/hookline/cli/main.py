@@ -30,6 +30,7 @@ VERBS: Final = {
     "ahp": ("hookline.cli.ahp", "Answer a harness that speaks the Agent Hooks Protocol."),
     "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
     "watch": ("hookline.cli.watch", "Watch decisions as they are made, and answer waiting approvals."),
+    "approvals": ("hookline.cli.answer_approvals", "List and answer calls that wait for a person."),
     "log": ("hookline.cli.log", "Show what the hooks decided, newest last."),
     "why": ("hookline.cli.why", "Explain a recorded decision: every hook, and why it did or did not act."),
     "replay": ("hookline.cli.replay", "Decide recorded events anew, and show what would change."),

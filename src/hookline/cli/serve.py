@@ -16,6 +16,7 @@ from hookline.cli.context import home
 from hookline.cli.options import Verb
 from hookline.cli.output import err, out
 from hookline.errors import HooklineError
+from hookline.project.private_file import state_directory
 
 
 @click.command("serve", cls=Verb, short_help="Run the local engine that answers the bridge.")
@@ -62,9 +63,16 @@ def verb(idle: float, port: int | None, background: bool, detached: bool) -> int
         return _start_in_background(directory)
     tidy = truncate_log if detached else None
     open_api = partial(LocalApi, directory=Path(directory), port=port)
-    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api)):
+    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, _push_records)):
         err("hookline: an engine is already running")
     return 0
+
+
+async def _push_records() -> None:
+    """To the hub that this user has joined, if it is on another machine."""
+    from hookline.hosts.hub.record_push import push_records
+
+    await push_records(state_directory())
 
 
 def _start_in_background(directory: str) -> int:

@@ -11,11 +11,11 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
@@ -62,11 +62,12 @@ async def serve(
     tidy: Callable[[], None] | None = None,
     ask_model: UserModel = no_model,
     open_api: OpenApi | None = None,
+    beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> bool:
     """Serves until no call came for `idle`, or until it is stopped. Returns False at once if another engine is serving.
 
     `tidy` is called now and then. `open_api` makes what answers programs that speak HTTP; without it, they are
-    rejected.
+    rejected. `beside` runs until the engine ends.
     """
     _make_private(directory)
     lock = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -76,7 +77,7 @@ async def serve(
         os.close(lock)
         return False
     engine = HookCache(ask_model)
-    serving = _Server(directory, lock, idle, tidy, engine, open_api)
+    serving = _Server(directory, lock, idle, tidy, engine, open_api, beside)
     await serving.run()
     return True
 
@@ -98,8 +99,10 @@ class _Server:
         tidy: Callable[[], None] | None,
         engine: HookCache,
         open_api: OpenApi | None,
+        beside: Callable[[], Coroutine[Any, Any, None]] | None,
     ) -> None:
         self.engine = engine
+        self._beside = beside
         self.http = None if open_api is None else open_api(engine)
         self.connections: set[_Connection] = set()
         self._path = directory / client.SOCKET_NAME
@@ -120,6 +123,8 @@ class _Server:
             loop.add_signal_handler(number, self.end)
         self._idle_since = loop.time()
         beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.poll_files())]
+        if self._beside is not None:
+            beside.append(loop.create_task(self._beside()))
         if self.http is not None:
             beside.append(loop.create_task(self.http.listen()))
             beside[-1].add_done_callback(self._on_api_ended)

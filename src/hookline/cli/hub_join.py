@@ -1,0 +1,92 @@
+"""`hookline hub join`, `leave` and `push`"""
+
+from __future__ import annotations
+
+import click
+
+from hookline.cli.async_runner import run_async
+from hookline.cli.options import Verb
+from hookline.cli.output import out
+from hookline.errors import HooklineError
+from hookline.project.private_file import state_directory
+
+
+@click.command("join", cls=Verb, short_help="Send this user's record and questions to a hub.")
+@click.argument("url")
+@click.option("--key", envvar="HOOKLINE_HUB_KEY", prompt=True, hide_input=True, help="A reporter key of the hub.")
+@click.option(
+    "--ask",
+    type=click.Choice(["auto", "host", "hub"]),
+    default="auto",
+    show_default=True,
+    help="Where a person is asked: at the hub where the agent cannot ask, never there, or always.",
+)
+def join(url: str, key: str, ask: str) -> None:
+    """Send what agents of this user do on this machine to a hub elsewhere, and ask its people. The key comes from
+    `hookline hub keys add` on the hub's machine.
+
+    \b
+    hookline hub join https://hub.example.org
+    """
+    from hookline.hosts.hub.hub_file import AskAt, JoinedHub, check_hub_url, write_hub_file
+
+    hub = JoinedHub(check_hub_url(url), key, ask=AskAt(ask), reports=True)
+    name = run_async(_check(hub.api, key))
+    write_hub_file(state_directory(), JoinedHub(hub.url, key, name, hub.ask, reports=True))
+    out(f"Joined {hub.url}. The record is sent while `hookline serve`, or `hookline hub push`, runs.")
+
+
+async def _check(api: str, key: str) -> str:
+    """The hub's name. Raises HooklineError if it cannot be reached, or the key does not report there."""
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"}
+    try:
+        async with httpx2.AsyncClient(trust_env=False, timeout=10) as client:
+            answer = await client.post(f"{api}/report", headers=headers, content=b"")
+            health = await client.get(f"{api}/healthz")
+    except httpx2.HTTPError as error:
+        raise HooklineError(f"the hub cannot be reached: {type(error).__name__}") from None
+    if answer.status_code in (401, 403):
+        raise HooklineError("the hub does not accept this key; make one there with `hookline hub keys add NAME`")
+    if answer.status_code != 200:
+        raise HooklineError(f"this is not a hub: it answered with status {answer.status_code}")
+    try:
+        return str(health.json().get("name", ""))
+    except (ValueError, AttributeError):
+        return ""
+
+
+@click.command("leave", cls=Verb, short_help="Send nothing to the hub any more.")
+def leave() -> None:
+    """Send nothing to the hub any more, and ask nobody there. What it has stays.
+
+    \b
+    hookline hub leave
+    """
+    from hookline.hosts.hub.hub_file import hub_file_path, read_hub_file
+
+    hub = read_hub_file(state_directory())
+    if hub is None:
+        raise HooklineError("this user has joined no hub")
+    hub_file_path(state_directory()).unlink()
+    out(f"Left {hub.url}.")
+
+
+@click.command("push", cls=Verb, short_help="Send what is recorded to the hub.")
+@click.option("--follow", is_flag=True, help="Go on until you interrupt it.")
+def push(follow: bool) -> None:
+    """Send what is recorded and was not sent yet to the hub that you joined. `hookline serve` does it by itself.
+
+    \b
+    hookline hub push
+    hookline hub push --follow
+    """
+    from hookline.hosts.hub.hub_file import read_hub_file
+    from hookline.hosts.hub.record_push import push_records
+
+    hub = read_hub_file(state_directory())
+    if hub is None or not hub.reports:
+        raise HooklineError("this user has joined no hub elsewhere; `hookline hub join URL` does it")
+    sent = run_async(push_records(state_directory(), once=not follow))
+    out(f"Sent {sent} records to {hub.url}.")

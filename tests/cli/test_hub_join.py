@@ -1,0 +1,61 @@
+"""Joining a hub elsewhere, and leaving it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hookline.hosts.hub.hub_file import AskAt, read_hub_file
+from hub.hub_process import serve_hub
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def running_hub(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Its URL and a key for a machine, in a thread of its own."""
+    found: list[tuple[str, str]] = []
+    up, stop = threading.Event(), threading.Event()
+
+    async def serve() -> None:
+        (tmp_path / "hub").mkdir()
+        async with serve_hub(tmp_path / "hub") as (hub, _):
+            key, _ = await hub.access.add_key("a machine")
+            found.append((hub.config.url, key))
+            up.set()
+            await asyncio.to_thread(stop.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert up.wait(30)
+    yield found[0]
+    stop.set()
+    thread.join()
+
+
+def test_a_machine_joins_sends_and_leaves(hookline, project, running_hub):
+    url, key = running_hub
+    joined = hookline("hub", "join", url, "--key", key, "--ask", "hub")
+    assert (joined.exit_code, "Joined" in joined.stdout) == (0, True)
+    state = project.parent / "home" / ".local" / "state" / "hookline"
+    known = read_hub_file(state)
+    assert known is not None
+    assert (known.url, known.ask, known.reports) == (url, AskAt.HUB, True)
+    sent = hookline("hub", "push")
+    assert (sent.exit_code, "Sent" in sent.stdout) == (0, True)
+    assert hookline("hub", "leave").exit_code == 0
+    assert read_hub_file(state) is None
+    assert hookline("hub", "leave").exit_code == 1
+    assert hookline("hub", "push").exit_code == 1
+
+
+def test_a_wrong_key_or_url_is_refused(hookline, project, running_hub):
+    url, _ = running_hub
+    refused = hookline("hub", "join", url, "--key", "wrong")
+    assert (refused.exit_code, "does not accept this key" in refused.stderr) == (1, True)
+    assert hookline("hub", "join", "http://127.0.0.1:9", "--key", "k").exit_code == 1
+    assert "https" in hookline("hub", "join", "http://far.example", "--key", "k").stderr
