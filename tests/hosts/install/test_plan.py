@@ -29,6 +29,10 @@ MERGED = {
     "grok-build": ".grok/hooks/hookline.json",
     "droid": ".factory/settings.json",
     "deepagents-code": ".deepagents/hooks.json",
+    "auggie": ".augment/settings.json",
+    "openhands": ".openhands/hooks.json",
+    "letta-code": ".letta/settings.json",
+    "crush": ".config/crush/crush.json",
     "vscode-copilot": ".copilot/hooks/hookline-vscode.json",
 }
 

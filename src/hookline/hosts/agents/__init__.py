@@ -29,7 +29,11 @@ _MODULES: Final = {
     "kimi-code": "kimi_code",
     "deepagents-code": "deepagents_code",
     "hermes": "hermes",
+    "auggie": "auggie",
     "vscode-copilot": "vscode_copilot",
+    "openhands": "openhands",
+    "letta-code": "letta_code",
+    "crush": "crush",
 }
 AGENT_NAMES: Final = tuple(_MODULES)
 _UNKNOWN_AGENT_TIMEOUT: Final = timedelta(seconds=30)
