@@ -8,7 +8,20 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from bench import bridge, conditions, decisions, dialects, frameworks, loading, programs, proofs, proxy, record, startup
+from bench import (
+    adapters,
+    bridge,
+    conditions,
+    decisions,
+    dialects,
+    frameworks,
+    loading,
+    programs,
+    proofs,
+    proxy,
+    record,
+    startup,
+)
 from bench.contenders import CONTENDERS
 from bench.conversation import MODEL
 from bench.goals import Goal, goal_rows
@@ -70,6 +83,8 @@ def main() -> None:
         print(table([load.row()]), end="\n\n")
     proxied = proxy.mcp_call()
     _print_times("one MCP call", "2 KB, 100 hooks", proxied)
+    _say("adapters")
+    print(table(adapters.measure()), end="\n\n")
     _say("conditions")
     single = conditions.condition_times()
     print(table(conditions.rows(single)), end="\n\n")

@@ -18,13 +18,13 @@ async def call(name: str, input: dict[str, Any]) -> ToolResult:
 
 def test_messages_are_those_that_the_framework_showed() -> None:
     thread = Conversation("t1", call)
-    thread.remember_messages([{"role": "user", "content": str(at)} for at in range(5)])
+    thread.show_messages([{"role": "user", "content": str(at)} for at in range(5)], dict)
     first = asyncio.run(thread.get_messages())
     assert [each["content"] for each in first] == ["0", "1", "2", "3", "4"]
     assert {"id", "created_at", "role", "content"} == set(first[0])
     last = asyncio.run(thread.get_messages(2, 1))
     assert [each["content"] for each in last] == ["2", "3"]
-    thread.remember_messages([{"role": "user", "content": str(at)} for at in range(6)])
+    thread.show_messages([{"role": "user", "content": str(at)} for at in range(6)], dict)
     assert asyncio.run(thread.get_messages())[0]["created_at"] == first[0]["created_at"]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from hookline.engine.decision import Decision
 from hookline.frameworks.conversation import Conversation
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage, UnusableMessages, messages_after_hooks
+from hookline.frameworks.support import REQUEST_EVENTS
 from hookline.hooks.event import MISSING, deep_equal
 from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.outcome import Audience, Note, NotePlace, Verdict
@@ -215,14 +216,17 @@ class AgentRun:
             return RequestAnswer(refused or self.halted)
         self._in_turn, self.turn = True, self.turn + 1
         self.conversation.turns += 1
-        plain = [form.read(each) for each in messages] if form is not None else []
+        heard = self.hooks.session.book.hears
         if self.parent is None and form is not None:
-            self.conversation.remember_messages(plain)
-        heard, left = self.hooks.session.book.hears, plain
+            self.conversation.show_messages(messages, form.read)
         if not self.conversation.had_first_turn:
             self.conversation.had_first_turn = True
             if heard("session.first_turn"):
                 await self._fire("session.first_turn", prompt=self.prompt)
+        if not self._is_request_read(form) and not heard("turn.start"):
+            return RequestAnswer(self.halted)
+        plain = [form.read(each) for each in messages] if form is not None else []
+        left = plain
         if heard("turn.start"):
             left = await self._change_messages("turn.start", left, form, prompt=self.prompt)
         if self._must_stop():
@@ -238,6 +242,12 @@ class AgentRun:
             left, new_system = await self._change_request(left, new_system)
         changed = None if left == plain else messages_after_hooks(messages, plain, left, form)
         return RequestAnswer(system=new_system if new_system != system else None, messages=changed)
+
+    def _is_request_read(self, form: object) -> bool:
+        """False if no hook and no note is about the request, which may be long."""
+        heard = self.hooks.session.book.hears
+        waiting = self._notes or self._placed_notes or self._system_notes
+        return form is not None and (bool(waiting) or any(map(heard, REQUEST_EVENTS)))
 
     async def _system(self, system: str | None) -> str | None:
         full = "\n\n".join(part for part in (system, *self._system_notes) if part) or system

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 from hookline.errors import UnavailableError
 from hookline.hooks.host import Abort, ToolResult
 
+M = TypeVar("M")
 CallTool = Callable[[str, dict[str, Any]], Awaitable[ToolResult]]
 
 
@@ -24,7 +25,8 @@ class Conversation:
         self.had_first_turn = False
         self.agents: set[str] = set()  # whose start was fired
         self.open_calls: OrderedDict[str, Any] = OrderedDict()  # what was decided about calls that wait
-        self.messages: list[dict[str, Any]] = []  # as the framework last showed them
+        self._messages: list[dict[str, Any]] = []
+        self._read_messages: Callable[[], list[dict[str, Any]]] | None = None  # if they are not read yet
         self._abort = Abort()
         self._call_tool = call_tool
 
@@ -32,13 +34,23 @@ class Conversation:
     def abort(self) -> Abort:
         return self._abort
 
-    def remember_messages(self, messages: list[dict[str, Any]]) -> None:
-        now = time.time() * 1000
-        known = [each.get("created_at", now) for each in self.messages]
-        self.messages = [
-            {"id": f"m{at}", "created_at": known[at] if at < len(known) else now, **message}
-            for at, message in enumerate(messages)
-        ]
+    def show_messages(self, messages: Sequence[M], read: Callable[[M], dict[str, Any]]) -> None:
+        """What the framework has now. They are read when a hook wants them."""
+        held = list(messages)
+        self._read_messages = lambda: [read(each) for each in held]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """As the framework last showed them."""
+        if self._read_messages is not None:
+            read, self._read_messages = self._read_messages, None
+            now = time.time() * 1000
+            known = [each["created_at"] for each in self._messages]
+            self._messages = [
+                {"id": f"m{at}", "created_at": known[at] if at < len(known) else now, **message}
+                for at, message in enumerate(read())
+            ]
+        return self._messages
 
     async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
         end = len(self.messages) - offset

@@ -99,6 +99,8 @@ class HooklineCapability(AbstractCapability[Any]):
         answer = await run.before_model(pieces, FORMAT, system or None)
         if answer.halted is not None:
             raise RunStopped(answer.halted)
+        if answer.system is None and answer.messages is None and run.changed_prompt is None:
+            return request_context
         if answer.system is not None:
             parts = [InstructionPart(answer.system)]
             given = dataclasses.replace(given, instruction_parts=parts)

@@ -251,3 +251,19 @@ def test_an_async_tool_is_guarded_before_it_runs(config: Path) -> None:
 
     asyncio.run(use())
     assert ran == ["ls"]
+
+
+@pytest.mark.parametrize(
+    ("module", "named"),
+    [
+        ("langchain_core.tools.structured", "hookline.frameworks.langchain.HooklineMiddleware"),
+        ("agents.tool", "hookline.frameworks.openai_agents.HooklineHooks"),
+        ("google.adk.tools.function_tool", "hookline.frameworks.google_adk.HooklinePlugin"),
+        ("smolagents.tools", "Guard the function before"),
+    ],
+)
+def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(module: str, named: str) -> None:
+    base = type("Tool", (), {"__module__": module, "__call__": lambda self: None})
+    own = type("MyTool", (base,), {"__module__": "my_program"})
+    with pytest.raises(HooklineError, match=named):
+        hookline.guard(own())

@@ -186,11 +186,44 @@ def guard(
         return functools.partial(guard, name=name, kind=kind, on_deny=on_deny, session=session)
     if on_deny not in ("raise", "return"):
         raise HooklineError(f"on_deny must be 'raise' or 'return', not {on_deny!r}")
+    _refuse_framework_tool(tool)
     called = name or getattr(tool, "__name__", "") or type(tool).__name__
     guarded = _GuardedTool(tool, called, _tool_kind(kind, called), on_deny, session)
     if session is not None:
         session.tools[called] = guarded.call_from_hook
     return guarded.as_function()
+
+
+_FRAMEWORK_PACKAGES: Final = {
+    "agent_framework": ("Microsoft's Agent Framework", "agent_framework.hookline_middleware"),
+    "agents": ("the OpenAI Agents SDK", "openai_agents.HooklineHooks"),
+    "claude_agent_sdk": ("the Claude Agent SDK", "claude_agent_sdk.HooklineHooks"),
+    "crewai": ("CrewAI", ""),
+    "google.adk": ("Google ADK", "google_adk.HooklinePlugin"),
+    "haystack": ("Haystack", "haystack.hookline_hooks"),
+    "langchain": ("LangChain", "langchain.HooklineMiddleware"),
+    "langchain_core": ("LangChain", "langchain.HooklineMiddleware"),
+    "llama_index": ("LlamaIndex", ""),
+    "pydantic_ai": ("pydantic-ai", "pydantic_ai.HooklineCapability"),
+    "smolagents": ("smolagents", ""),
+    "strands": ("Strands Agents", "strands.HooklineHandler"),
+}
+"""Package → the framework, and its adapter in hookline.frameworks, if there is one."""
+
+
+def _refuse_framework_tool(tool: Any) -> None:
+    """A framework would not recognise its own tool with a function around it."""
+    if inspect.isroutine(tool):
+        return
+    packages = {".".join(each.__module__.split(".")[:count]) for each in type(tool).__mro__ for count in (1, 2)}
+    package = next((name for name in _FRAMEWORK_PACKAGES if name in packages), None)
+    if package is None:
+        return
+    framework, adapter = _FRAMEWORK_PACKAGES[package]
+    first = f"Use hookline.frameworks.{adapter}, or guard" if adapter else "Guard"
+    raise HooklineError(
+        f"{type(tool).__name__} is a tool of {framework}. {first} the function before you make a tool of it."
+    )
 
 
 def _tool_kind(kind: str | None, name: str) -> str:
