@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Plugin, defineConfig } from "vite";
+import { type Plugin, defineConfig, transformWithOxc } from "vite";
 
 const OUT = new URL("../src/hookline/hub/console_files/", import.meta.url).pathname;
 
@@ -21,10 +21,26 @@ function gzipFiles(): Plugin {
   };
 }
 
+/** The scripts of the sandboxed frames. The hub puts each into its document, so each is one file without imports. */
+function frameScripts(): Plugin {
+  return {
+    name: "frame-scripts",
+    apply: "build",
+    async generateBundle() {
+      for (const frame of ["hooks", "agent", "net"]) {
+        const path = new URL(`src/sandbox/frames/${frame}_frame.ts`, import.meta.url).pathname;
+        const { code } = await transformWithOxc(readFileSync(path, "utf-8"), path, { target: "es2022", sourcemap: false });
+        if (/^\s*(import|export)\b/m.test(code)) throw new Error(`${path} must not import or export anything`);
+        this.emitFile({ type: "asset", fileName: `frame_${frame}.js`, source: code });
+      }
+    },
+  };
+}
+
 export default defineConfig({
   base: "/static/",
   publicDir: false,
-  plugins: [gzipFiles()],
+  plugins: [frameScripts(), gzipFiles()],
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -57,6 +57,7 @@ async def test_a_page_attaches_and_gets_what_was_saved(tmp_path: Path) -> None:
                 "dom": "",
                 "network": ["https://api.example.org"],
                 "agent": {"id": "painter", "name": "Painter"},
+                "frames": {name: f"http://{name}.localhost:{hub.config.port}" for name in ("hooks", "agent", "net")},
             }
             assert await page.call("state", {"dom": "<p>x</p>"}) == {"ok": True}
             assert await page.call("state", {"dom": 7}) == {"ok": False}

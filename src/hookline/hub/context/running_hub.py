@@ -94,7 +94,8 @@ class Hub:
         self.runtimes = Runtimes(self.runtime_settings)
         self.session_updates = SessionUpdates(self.bus.publish)
         self.sessions = HubSessions(store, self.runtimes, self.session_updates)
-        self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish)
+        urls = self.addresses.frame_urls
+        self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish, urls)
         self.pages.use_runtimes(self.runtimes)
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -37,13 +37,14 @@ class BrowserPages:
         store: Store,
         agents: HubAgents,
         publish: Callable[..., Awaitable[None]],
+        frame_urls: dict[str, str],
     ) -> None:
         self.open = OpenPages()
         self.states = PageStateTable(store.database)
         self.agents = BrowserAgents(agents, store)
         self._tools = PageTools(self.open, self.states, self.agents.network_of)
         self._runtimes: Runtimes | None = None
-        backend = PageBackend(self.open, self.states, self.agents.of_session, self._open_session, publish)
+        backend = PageBackend(self.open, self.states, self.agents.of_session, self._open_session, publish, frame_urls)
         self.namespace = PageNamespace(server, access, backend)
 
     def use_runtimes(self, runtimes: Runtimes) -> None:

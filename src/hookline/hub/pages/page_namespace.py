@@ -47,6 +47,7 @@ class PageBackend:
     agent_of: Callable[[str], Awaitable[BrowserAgent | None]]  # session → its browser agent
     open_session: Callable[[str], Awaitable[AgentSession]]  # raises HooklineError
     publish: Callable[..., Awaitable[None]]
+    frame_urls: dict[str, str]  # frame → the origin of its document
 
 
 @dataclass(slots=True)
@@ -122,7 +123,8 @@ class PageNamespace:
         await self._attach(sid, client, session)
         dom = await self._backend.states.load(session)
         named = {"id": agent.id, "name": agent.name}
-        return {"ok": True, "dom": dom, "network": list(agent.network), "agent": named}
+        told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._backend.frame_urls}
+        return {"ok": True, **told}
 
     async def _attach(self, sid: str, client: _Client, session: str) -> None:
         if client.page is not None:
