@@ -59,8 +59,10 @@ it("is built from stored messages", () => {
       { role: "user", content: "Look." },
       { role: "assistant", content: "I look.", tool_calls: [{ id: "1", function: { name: "bash", arguments: '{"command": "ls"}' } }] },
       { role: "tool", tool_call_id: "1", content: "a b" },
-      { role: "assistant", content: [{ text: "Two " }, { text: "files." }], tool_calls: null },
+      { role: "assistant", content: [{ text: "Two " }, { text: "files." }], tool_calls: '[{"id": "2", "function": {"name": "bash", "arguments": "rm"}}]' },
+      { role: "tool", tool_call_id: "2", content: "No." },
     ],
+    [{ id: "o-1", at: "", event: "tool.before", call: "2", what: "", verdict: "deny", hook: "no-rm", reason: "No." }],
     false,
   );
   expect(chat.items).toMatchObject([
@@ -68,6 +70,7 @@ it("is built from stored messages", () => {
     { kind: "agent", text: "I look.", isStreaming: false },
     { kind: "call", tool: "bash", input: { command: "ls" }, result: { ok: true, text: "a b" } },
     { kind: "agent", text: "Two files.", isStreaming: false },
+    { kind: "call", input: "rm", decision: { verdict: "deny", by: "no-rm" }, result: { ok: false, ran: false } },
   ]);
   expect(chat.isRunning).toBe(false);
 });

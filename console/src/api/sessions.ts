@@ -22,11 +22,17 @@ export interface SessionRow {
 /** Whether it runs on this hub, so that one can talk to it. */
 export const isHere = (session: SessionRow): boolean => session.state !== "reported";
 
+export interface StoredCall {
+  id: string;
+  function: { name: string; arguments?: string };
+}
+
 /** As models take them. */
 export interface StoredMessage {
   role: string;
   content?: unknown;
-  tool_calls?: { id: string; function: { name: string; arguments?: string } }[] | null;
+  /** A list of calls, or its JSON. */
+  tool_calls?: string | StoredCall[] | null;
   tool_call_id?: string;
 }
 

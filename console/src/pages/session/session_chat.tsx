@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useReducer, useState } from "preact/hooks";
 import { may } from "../../account";
+import { listDecisions } from "../../api/decisions";
 import { type Diagnostic, type SessionRow, listDiagnostics, listMessages, sendMessage } from "../../api/sessions";
 import { type BusEvent, connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { Icon } from "../../parts/icons";
@@ -14,6 +15,8 @@ import { type Chat, EMPTY_CHAT, addUserMessage, applyUpdate } from "./chat";
 import { ChatView } from "./chat_view";
 import { Diagnostics } from "./diagnostics";
 import { chatOf } from "./stored_messages";
+
+const CALLS = 500; // of which the decisions are shown
 
 type Change = { type: "reset"; chat: Chat } | { type: "update"; event: BusEvent } | { type: "said"; text: string };
 
@@ -28,10 +31,14 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   const room = `session:${id}`;
   const [chat, dispatch] = useReducer<Chat, Change>(change, EMPTY_CHAT);
   const [diagnostics, setDiagnostics] = useState<ReadonlyMap<string, Diagnostic>>(new Map());
-  const messages = useLoad(`${id}-${connections.value}`, (signal) => listMessages(id, signal));
+  const messages = useLoad(`${id}-${connections.value}`, async (signal) => {
+    const calls = { session: id, event: "tool.before" };
+    const [stored, decided] = await Promise.all([listMessages(id, signal), listDecisions(calls, { limit: CALLS, signal })]);
+    return { stored: stored.items, decided: decided.items };
+  });
 
   useEffect(() => {
-    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.items, session.state === "working") });
+    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.stored, messages.data.decided, session.state === "working") });
   }, [messages.data]);
   useEffect(() => {
     const abort = new AbortController();
