@@ -15,6 +15,7 @@ import click
 import docs_agent_tables
 import docs_descriptions as descriptions
 import docs_framework_tables
+import docs_host_tables
 import docs_packages
 import docs_problem_codes
 from docs_pages import pages
@@ -272,6 +273,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "program-fields": _vocabulary_fields,
     **docs_agent_tables.tables(table),
     **docs_framework_tables.tables(table),
+    **docs_host_tables.tables(table),
     "packages": lambda: docs_packages.packages_table(table),
     "verbs": _verbs,
     "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),

@@ -37,7 +37,10 @@ _MAX_OUTPUT: Final = 200
 _INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
 _DATA_VARIABLE: Final = "XDG_DATA_HOME"
 _CLOSED_PROXY: Final = "http://127.0.0.1:9"
-_AGENT_VARIABLE_PREFIXES: Final = ("CLAUDE", "CODEX_", "COPILOT_", "CURSOR_", "GEMINI_", "QWEN_")
+_AGENT_VARIABLE_PREFIXES: Final = (
+    "AUGMENT_", "CLAUDE", "CODEX_", "COPILOT_", "CRUSH", "CURSOR_", "DROID_", "FACTORY_", "GEMINI_", "GROK_", "LETTA_",
+    "OPENHANDS_", "QWEN_",
+)  # fmt: skip
 TEST_HOOK: Final = """\
 hooks:
   - id: hookline-doctor
