@@ -18,7 +18,9 @@ BLOCKS = [each for each in all_blocks() if each.framework == FRAMEWORK]
 def test_the_example_runs(block: Block, tmp_path: Path) -> None:
     for name, text in files_before(block).items():
         (tmp_path / name).write_text(text, "utf-8")
-    done = subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    (tmp_path / "example.py").write_text(block.text, "utf-8")
+    run = [sys.executable, "example.py"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -259,7 +259,8 @@ def test_an_async_tool_is_guarded_before_it_runs(config: Path) -> None:
         ("langchain_core.tools.structured", "hookline.frameworks.langchain.HooklineMiddleware"),
         ("agents.tool", "hookline.frameworks.openai_agents.HooklineHooks"),
         ("google.adk.tools.function_tool", "hookline.frameworks.google_adk.HooklinePlugin"),
-        ("smolagents.tools", "Guard the function before"),
+        ("smolagents.tools", "hookline.frameworks.smolagents.HooklineHooks"),
+        ("llama_index.core.tools", "Guard the function before"),
     ],
 )
 def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(module: str, named: str) -> None:

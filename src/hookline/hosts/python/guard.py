@@ -205,7 +205,7 @@ _FRAMEWORK_PACKAGES: Final = {
     "langchain_core": ("LangChain", "langchain.HooklineMiddleware"),
     "llama_index": ("LlamaIndex", ""),
     "pydantic_ai": ("pydantic-ai", "pydantic_ai.HooklineCapability"),
-    "smolagents": ("smolagents", ""),
+    "smolagents": ("smolagents", "smolagents.HooklineHooks"),
     "strands": ("Strands Agents", "strands.HooklineHandler"),
 }
 """Package → the framework, and its adapter in hookline.frameworks, if there is one."""

@@ -1,0 +1,116 @@
+"""Runs a trial with smolagents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smolagents import CodeAgent, Model, Tool, ToolCallingAgent
+from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
+from trial import Trial
+
+from hookline.frameworks.smolagents import HooklineHooks, RunStopped
+
+PAUSES = False
+
+
+class TrialModel(Model):
+    def __init__(self, trial: Trial, writes_code: bool = False) -> None:
+        super().__init__()
+        self.trial, self.writes_code = trial, writes_code
+
+    def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+        step = self.trial.next_step("\n".join(str(each.content) for each in messages))
+        if self.writes_code:
+            lines = (
+                [f'final_answer("{step}")'] if isinstance(step, str) else [f'print(bash(command="{c}"))' for c in step]
+            )
+            return ChatMessage(role="assistant", content="<code>\n" + "\n".join(lines) + "\n</code>")
+        calls = (
+            [("final_answer", {"answer": step})] if isinstance(step, str) else [("bash", {"command": c}) for c in step]
+        )
+        at = len(self.trial.requests)
+        made = [
+            ChatMessageToolCall(
+                function=ChatMessageToolCallFunction(name=n, arguments=a), id=f"c{at}-{i}", type="function"
+            )
+            for i, (n, a) in enumerate(calls)
+        ]
+        return ChatMessage(role="assistant", content="", tool_calls=made)
+
+
+def make_tool(trial: Trial) -> Tool:
+    class Bash(Tool):
+        name = "bash"
+        description = "Runs a command."
+        inputs = {"command": {"type": "string", "description": "the command"}}  # noqa: RUF012
+        output_type = "string"
+
+        def forward(self, command: str) -> str:
+            return trial.bash(command)
+
+    return Bash()
+
+
+def _guarded(trial: Trial, hooks: HooklineHooks, work: Any) -> None:
+    try:
+        trial.final = str(work())
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    finally:
+        hooks.close()
+
+
+def _agent(trial: Trial, kind: Any = ToolCallingAgent, **more: Any) -> Any:
+    model = TrialModel(trial, writes_code=kind is CodeAgent)
+    return kind(tools=[make_tool(trial)], model=model, verbosity_level=0, max_steps=12, **more)
+
+
+def run(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(_agent(trial))
+    _guarded(trial, hooks, lambda: agent.run(trial.prompt))
+
+
+def run_stream(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(_agent(trial))
+
+    def go() -> Any:
+        last = None
+        for last in agent.run(trial.prompt, stream=True):  # noqa: B007
+            pass
+        return getattr(last, "output", last)
+
+    _guarded(trial, hooks, go)
+
+
+def run_code(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(_agent(trial, CodeAgent))
+    _guarded(trial, hooks, lambda: agent.run(trial.prompt))
+
+
+def run_managed(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    inner = _agent(trial, name="inner", description="Another agent.")
+
+    class Outer(TrialModel):
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            done = any(
+                "final answer" in str(each.content).lower() and "inner" in str(each.content) for each in messages[2:]
+            )
+            name, arguments = ("final_answer", {"answer": "outer"}) if done else ("inner", {"task": "Do it."})
+            call = ChatMessageToolCall(
+                function=ChatMessageToolCallFunction(name=name, arguments=arguments),
+                id=f"o{len(messages)}",
+                type="function",
+            )
+            return ChatMessage(role="assistant", content="", tool_calls=[call])
+
+    outer = ToolCallingAgent(tools=[], managed_agents=[inner], model=Outer(trial), verbosity_level=0, max_steps=3)
+    hooks.install(outer)
+    _guarded(trial, hooks, lambda: outer.run("Delegate it."))
+
+
+PATHS = {"sync": run, "stream": run_stream, "code": run_code, "managed agent": run_managed}
+AGENT_PATHS = ("sync", "stream")
