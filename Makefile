@@ -8,6 +8,7 @@ MCP := .cache/mcp
 EDITORS := .cache/editors
 PROTOCOLS := .cache/protocols
 BROWSER := .cache/browser
+HUB := .cache/hub
 CONSOLE := src/hookline/hub/console_files
 DIST := .cache/dist
 DOCS := .cache/docs
@@ -17,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-package console hub dist check format bench bench-load bench-hub docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-hub test-package console hub dist check format bench bench-load bench-hub docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -102,6 +103,14 @@ $(BROWSER)/python/.ready: tests_browser/requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BROWSER)/python/bin/python --require-hashes -r tests_browser/requirements.lock
 	@touch $@
 
+test-hub: $(VENV)/.ready $(HUB)/python/.ready  ## the hub's API with schemathesis, its socket with the official client
+	@$(HUB)/python/bin/python -m pytest tests_hub
+
+$(HUB)/python/.ready: tests_hub/requirements.lock
+	@test -x $(HUB)/python/bin/python || $(BIN)/python -m venv --without-pip $(HUB)/python
+	@$(BIN)/uv pip install --quiet --python $(HUB)/python/bin/python --require-hashes -r tests_hub/requirements.lock
+	@touch $@
+
 test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
 	@$(BIN)/python -m pytest tests_package
 
@@ -157,6 +166,7 @@ lock: $(VENV)/.ready  ## update every requirements.lock
 	@$(COMPILE) --group docs -o docs/requirements.lock
 	@$(COMPILE) console/requirements.in -o console/requirements.lock
 	@$(COMPILE) tests_browser/requirements.in -o tests_browser/requirements.lock
+	@$(COMPILE) tests_hub/requirements.in -o tests_hub/requirements.lock
 	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
 	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
 	done

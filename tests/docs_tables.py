@@ -16,6 +16,7 @@ import docs_agent_tables
 import docs_descriptions as descriptions
 import docs_framework_tables
 import docs_host_tables
+import docs_hub_tables
 import docs_packages
 import docs_problem_codes
 from docs_pages import pages
@@ -275,6 +276,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **docs_framework_tables.tables(table),
     **docs_host_tables.tables(table),
     "packages": lambda: docs_packages.packages_table(table),
+    "hub-routes": lambda: docs_hub_tables.routes_table(table),
     "verbs": _verbs,
     "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),
     "json-lines": lambda: table(("`type`", "tells"), [(f"`{name}`", words) for name, words in TYPES.items()]),

@@ -58,7 +58,9 @@ def _known_dialect(name: str) -> str:
 
 class ReplayBody(BaseModel):
     text: Annotated[str | None, Field(max_length=500_000)] = None
-    dialect: Annotated[str, AfterValidator(_known_dialect)] = "flo"
+    dialect: Annotated[str, AfterValidator(_known_dialect), Field(json_schema_extra={"enum": list(DIALECT_NAMES)})] = (
+        "flo"
+    )
 
 
 async def _filter(

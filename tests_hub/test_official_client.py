@@ -1,0 +1,62 @@
+"""The official Python client of Socket.IO."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import socketio
+from served_hub import ServedHub, served_hub
+from socketio.exceptions import ConnectionError
+
+
+def report(hub: ServedHub, command: str) -> None:
+    facts = {"tool": {"name": "Bash", "input": {"command": command}}}
+    record = {
+        "id": "0123456789abcdef-1",
+        "previous": "0" * 64,
+        "at": "2026-11-16T20:01:35.458752Z",
+        "kind": "decision",
+        "event": "tool.before",
+        "verdict": "deny",
+        "tool": "Bash",
+        "facts": facts,
+    }
+    headers = {"authorization": f"Bearer {hub.key}", "content-type": "application/x-ndjson"}
+    request = urllib.request.Request(f"{hub.url}/api/v1/report", json.dumps(record).encode(), headers)
+    assert json.load(urllib.request.urlopen(request))["taken"] == 1
+
+
+def test_it_connects_joins_and_hears_decisions(tmp_path: Path) -> None:
+    async def run(hub: ServedHub) -> Any:
+        client = socketio.AsyncClient()
+        heard: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        client.on("decisions", heard.set_result, namespace="/events")
+        await client.connect(hub.url, auth={"token": hub.token}, namespaces=["/events"], transports=["websocket"])
+        joined = await client.call("join", {"room": "live"}, namespace="/events")
+        assert joined["ok"]
+        await asyncio.to_thread(report, hub, "rm -rf /")
+        batch = await asyncio.wait_for(heard, 20)
+        await client.disconnect()
+        return batch
+
+    with served_hub(tmp_path) as hub:
+        batch = asyncio.run(run(hub))
+        assert [row["what"] for row in batch["items"]] == ["rm -rf /"]
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+def test_without_a_token_and_by_polling_it_is_refused(transport: str, tmp_path: Path) -> None:
+    async def run(hub: ServedHub, token: str) -> None:
+        client = socketio.AsyncClient()
+        try:
+            await client.connect(hub.url, auth={"token": token}, namespaces=["/events"], transports=[transport])
+        finally:
+            await client.disconnect()
+
+    with served_hub(tmp_path) as hub, pytest.raises(ConnectionError):
+        asyncio.run(run(hub, hub.token if transport == "polling" else "wrong"))
