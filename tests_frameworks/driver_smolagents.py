@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from smolagents import CodeAgent, Model, Tool, ToolCallingAgent
+from smolagents import CodeAgent, Model, Tool, ToolCallingAgent, tool
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
 from trial import Trial
 
@@ -84,6 +84,24 @@ def run_stream(trial: Trial) -> None:
     _guarded(trial, hooks, go)
 
 
+def run_decorated(trial: Trial) -> None:
+    """A tool made of a function."""
+
+    @tool
+    def bash(command: str) -> str:
+        """Runs a command.
+
+        Args:
+            command: the command
+        """
+        return trial.bash(command)
+
+    hooks = HooklineHooks(**trial.options)
+    agent = ToolCallingAgent(tools=[bash], model=TrialModel(trial), verbosity_level=0, max_steps=12)
+    hooks.install(agent)
+    _guarded(trial, hooks, lambda: agent.run(trial.prompt))
+
+
 def run_code(trial: Trial) -> None:
     hooks = HooklineHooks(**trial.options)
     agent = hooks.install(_agent(trial, CodeAgent))
@@ -112,5 +130,5 @@ def run_managed(trial: Trial) -> None:
     _guarded(trial, hooks, lambda: outer.run("Delegate it."))
 
 
-PATHS = {"sync": run, "stream": run_stream, "code": run_code, "managed agent": run_managed}
-AGENT_PATHS = ("sync", "stream")
+PATHS = {"sync": run, "stream": run_stream, "decorated": run_decorated, "code": run_code, "managed agent": run_managed}
+AGENT_PATHS = ("sync", "stream", "decorated")

@@ -12,7 +12,8 @@ from hookline.errors import Denied, HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.support import PROMPT_EVENTS, SESSION_EVENTS, SUBAGENT_EVENTS, TOOL_EVENTS, FrameworkSupport
-from hookline.hosts.python.guard import bind_arguments, to_plain_value
+from hookline.hooks.event import deep_equal
+from hookline.hosts.python.guard import to_plain_value
 
 with extra_required("hookline.frameworks.smolagents needs smolagents", "smolagents"):
     from smolagents import AgentError, LocalPythonExecutor, MultiStepAgent
@@ -89,20 +90,17 @@ class HooklineHooks:
         inner = tool.forward
 
         def forward(*args: Any, **kwargs: Any) -> Any:
-            asked = bind_arguments(inner, args, kwargs)
-            call = FrameworkCall(tool.name, asked.input)
+            asked = {**dict(zip(tool.inputs, args, strict=False)), **kwargs}
+            call = FrameworkCall(tool.name, to_plain_value(asked))
             run = self.current()
             answer = self.hooks.run_sync(run.before_tool(call))
             if answer.input is None:
                 self._interrupt(run)
                 return answer.refusal
-            try:
-                given = asked.with_input(answer.input) if answer.is_changed else asked
-            except Denied as denied:
-                return str(denied)
+            given = _restored(asked, call.input, answer.input)
             try:
                 with run.tool_context():
-                    result = inner(*given.args, **given.kwargs)
+                    result = inner(**given)
             except Exception as error:
                 text = f"{type(error).__name__}: {error}"
                 after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=text))
@@ -143,6 +141,11 @@ class HooklineHooks:
         if reason is not None:
             raise ValueError(reason)  # the agent reads it and goes on
         return True
+
+
+def _restored(asked: dict[str, Any], plain: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
+    """Only what hooks changed is replaced; other arguments stay the same objects."""
+    return {name: asked[name] if name in asked and deep_equal(plain[name], new) else new for name, new in left.items()}
 
 
 def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
