@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline import Event
+from hookline import Event, Verdict
 from hookline.project.book_watcher import BookWatcher
 from hookline.project.loader import load_all, load_file
 from hookline.project.packs import own_pack_names
@@ -85,6 +85,14 @@ def test_a_cycle_ends(tmp_path: Path) -> None:
     assert "./a.yaml extends itself" in said(read(tmp_path, "extends: ./a.yaml"))
 
 
+def test_files_that_extend_each_other_in_every_combination_are_refused_soon(tmp_path: Path) -> None:
+    for level in range(6):
+        below = [f"./{level + 1}-{number}.yaml" for number in range(9)] if level < 5 else []
+        for number in range(9):
+            (tmp_path / f"{level}-{number}.yaml").write_text(f"extends: {below}")
+    assert "too many files extend each other" in said(read(tmp_path, "extends: [./0-0.yaml, ./0-1.yaml]"))
+
+
 def test_an_installed_distribution_has_packs_and_is_not_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +165,15 @@ def test_a_change_of_a_pack_never_loosens(project: Project, tmp_path: Path, chan
     assert any("pack that this file extends was changed" in problem.what for problem in book.problems)
     assert not project.trust.trusts(project.source)
     assert "trusted/team.yaml" in project.trust.diff(project.source)
+
+
+@pytest.mark.parametrize("damaged", ["[1]\n", "version: 9\n" + GUARD, "hooks: {PreToolUse: []}\n", "extends: 5\n"])
+def test_every_call_is_held_while_nobody_can_tell_the_hooks_of_a_pack(project: Project, damaged: str) -> None:
+    project.team.write_text(damaged)
+    book = project.book()
+    assert book.decide_now(CALL).verdict is Verdict.ASK
+    other = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
+    assert book.decide_now(other).verdict is Verdict.ASK
 
 
 def test_a_new_guard_of_a_changed_pack_counts_at_once(project: Project) -> None:

@@ -26,6 +26,7 @@ _OWN_DIRECTORY: Final = Path(__file__).parent.parent / "packs"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _MAX_DEPTH: Final = 8
 _MAX_FILES: Final = 64
+_MAX_READS: Final = 256  # a file counts as often as others extend it
 _INSTALLED_NAME: Final = lazy_pattern(r"([A-Za-z0-9][\w.-]*):([a-z0-9][a-z0-9_-]*)")
 
 
@@ -59,6 +60,7 @@ class PackReader:
         self._source = source
         self._texts = texts
         self._files: dict[str, PackFile] = {}
+        self._reads = 0
 
     @property
     def files(self) -> tuple[PackFile, ...]:
@@ -85,7 +87,8 @@ class PackReader:
             return problem("no-pack", missing.what, missing.hint)
         if file.key in chain:
             return problem("pack-cycle", f"{reference.name} extends itself.", "Remove one of the two.")
-        if len(chain) > _MAX_DEPTH or len(self._files) >= _MAX_FILES:
+        self._reads += 1
+        if len(chain) > _MAX_DEPTH or len(self._files) >= _MAX_FILES or self._reads > _MAX_READS:
             return problem("no-pack", "too many files extend each other.", "Extend fewer files.")
         found, problems = self._read_text(file)
         self._files[file.key] = file if found is None else PackFile(file.key, file.path, file.shown_as, found.text)

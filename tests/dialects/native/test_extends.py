@@ -6,8 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from hookline import Event
 from hookline.config.problem import Problem, Severity
-from hookline.config.reader import read_text
+from hookline.config.reader import read_text, salvage_text
 from hookline.dialects.dialect import LoadResult, Pack
 from hookline.dialects.native import DIALECT
 
@@ -138,6 +139,42 @@ def test_a_pack_that_cannot_be_read_leaves_open_what_is_guarded() -> None:
     assert loaded.problems == (missing,)
     assert not loaded.is_readable
     assert not DIALECT.load(document("extends: [team]")).is_readable
+
+
+@pytest.mark.parametrize(
+    "damaged", ["[1]", "words", "{version: 9, hooks: []}", "{hooks: {PreToolUse: []}}", "{hooks: no}", "{extends: 5}"]
+)
+def test_a_pack_whose_hooks_nobody_can_tell_counts_like_such_a_file(damaged: str) -> None:
+    alone = DIALECT.load(document(damaged, "team.yaml"))
+    assert not alone.is_readable
+    loaded = load("{extends: [team], hooks: [{id: own, on: stop, then: {tell: hi}}]}", team=damaged)
+    assert not loaded.is_readable
+    assert set(alone.problems) <= set(loaded.problems)
+    inner = Pack(document("extends: [team]", "outer.yaml"), {"team": Pack(document(damaged, "team.yaml"), {})})
+    assert not load("extends: [outer]", outer=inner).is_readable
+
+
+@pytest.mark.parametrize("extends", ["5", "[5]", "[{a: {}, b: {}}]", "[[team]]"])
+def test_an_extends_that_names_no_pack_leaves_open_what_is_guarded(extends: str) -> None:
+    loaded = load(f"{{extends: {extends}, hooks: []}}", team=TEAM)
+    assert said(loaded)
+    assert not loaded.is_readable
+
+
+def test_an_option_counts_in_a_hook_with_a_key_twice() -> None:
+    text = """
+        options: {words: alpha}
+        hooks:
+          - id: no-word
+            on: tool.before
+            when: {tool: bash, input: {command: "${words}"}}
+            then: {deny: once}
+            then: {deny: twice}
+    """
+    found, _ = salvage_text(dedent(text), "hookline.yaml")
+    assert found is not None
+    [hook] = DIALECT.load(found).hooks
+    assert hook.when.holds(Event("tool.before", {"tool": {"name": "bash", "input": {"command": "alpha"}}}))
 
 
 def test_an_id_in_two_files_is_an_error() -> None:

@@ -14,7 +14,6 @@ from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible, write_each
 from hookline.dialects.dialect import (
-    PACK_PROBLEMS,
     LoadResult,
     NamedFolder,
     Pack,
@@ -110,8 +109,8 @@ class NativeDialect:
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
         closed = _parse_on_problem(at)
         record = parse_record_settings(at)
-        is_readable = _is_readable(document) and all(problem.code not in PACK_PROBLEMS for problem in problems)
-        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document), is_readable, closed, record)
+        capabilities, is_readable = native_capabilities(document), _is_readable(document, packs)
+        return LoadResult(hooks, tuple(problems), folders, capabilities, is_readable, closed, record)
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import build_schema
@@ -137,12 +136,17 @@ def _looks_native(hooks: list[Any]) -> bool:
     return not hooks or any(isinstance(hook, dict) and ("on" in hook or "then" in hook) for hook in hooks)
 
 
-def _is_readable(document: Document) -> bool:
+def _is_readable(document: Document, packs: Mapping[str, Pack | Problem]) -> bool:
+    """False if nobody can say which hooks the file has, or one of the packs that it extends."""
     value = document.value
     if value is None or type(value) is not dict:
         return value is None
     hooks = value.get("hooks")
-    return _is_known_version(value.get("version")) and (hooks is None or type(hooks) is list)
+    if not _is_known_version(value.get("version")) or not (hooks is None or type(hooks) is list):
+        return False
+    problems: list[Problem] = []
+    extended = [packs.get(each.name) for each in pack_references(document, problems)]
+    return not problems and all(isinstance(pack, Pack) and _is_readable(pack.document, pack.packs) for pack in extended)
 
 
 def _is_known_version(version: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from hookline.config.document import Document, KeyPath
+from hookline.config.document import ConflictingKeys, Document, KeyPath
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import PACK_PROBLEMS, Pack, PackReference
@@ -38,8 +38,10 @@ class _WrittenHook:
         return self.place.value.get("id") if type(self.place.value) is dict else None
 
 
-def pack_references(document: Document) -> tuple[PackReference, ...]:
-    return tuple(PackReference(name, place.line) for name, place, _ in _parse_extends(Node.of(document)))
+def pack_references(document: Document, problems: list[Problem] | None = None) -> tuple[PackReference, ...]:
+    """The packs that it names. `problems` gets those of entries that name none."""
+    at = Node.of(document, [] if problems is None else problems)
+    return tuple(PackReference(name, place.line) for name, place, _ in _parse_extends(at))
 
 
 def hook_places(at: Node, packs: Packs, check: FileCheck) -> Iterator[Node]:
@@ -181,8 +183,9 @@ def _fill_options(hook: _WrittenHook, values: Mapping[str, Any]) -> _WrittenHook
 
 def _filled(value: Any, values: Mapping[str, Any]) -> Any:
     """With each text that is the name of an option, such as ${fetches}, replaced by the option's value."""
-    if type(value) is dict:
-        return {key: _filled(part, values) for key, part in value.items()}
+    if isinstance(value, dict):
+        filled = {key: _filled(part, values) for key, part in value.items()}
+        return ConflictingKeys(filled, value.problems) if isinstance(value, ConflictingKeys) else filled
     if type(value) is list:
         return [_filled(part, values) for part in value]
     named = _OPTION.fullmatch(value) if type(value) is str else None
