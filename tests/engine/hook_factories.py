@@ -41,7 +41,7 @@ def make_book(*hooks: Hook, host: Host | None = None) -> Book:
     return Book([Layer("one", hooks)], host=host) if host else Book([Layer("one", hooks)])
 
 
-def tool_call_event(command: str = "ls", tool: str = "bash", **facts: Any) -> Event:
+def tool_call_event(command: Any = "ls", tool: str = "bash", **facts: Any) -> Event:
     return Event("tool.before", {"tool": {"name": tool, "input": {"command": command}}, **facts})
 
 

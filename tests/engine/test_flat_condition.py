@@ -16,6 +16,7 @@ from hookline.hooks.conditions.text import Equals, Exists, Matches
 from hookline.hooks.event import Event
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
+from hookline.project import load_text
 
 CONDITIONS: list[Condition] = [
     command_matches("rm"),
@@ -88,3 +89,44 @@ def test_a_tool_that_does_not_match_decides_before_a_pattern_that_takes_too_long
 )
 def test_only_known_conditions_may_be_asked_twice(condition: Condition, repeatable: bool) -> None:
     assert is_repeatable(condition) is repeatable
+
+
+SHELL_LINES = [
+    *(
+        "ls",
+        "rm -rf src",
+        "rm x && git push -f",
+        "git push --force origin main",
+        "$x -rf src",
+        "r? -rf src",
+        "chmod 777 x",
+    ),
+    *(
+        "python -m hookline trust",
+        "uvx hookline trust",
+        "echo > hookline.yaml",
+        "cd .git && rm x",
+        "eval $(cat x)",
+        "touch 'é'",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", SHELL_LINES)
+def test_alternatives_about_programs_answer_as_the_condition(line: str) -> None:
+    book = load_text("extends: [hookline:recommended]", "hookline.yaml")
+    flat = [(flatten_condition(hook), hook.when) for hook in book.hooks if hook.event == "tool.before"]
+    for command in (line, [line, "ls"], ["bash", "-c", line], 3, None):
+        for tool in ("bash", "run_terminal_thing", "write_file"):
+            event = tool_call_event(command, tool)
+            for holds, when in flat:
+                assert answer(holds, event) == answer(when.holds, tool_call_event(command, tool))
+
+
+def test_alternatives_answer_as_the_condition_if_the_time_is_over() -> None:
+    text = "hooks: [{id: x, on: tool.before, when: {any: [{runs: rm}, {runs: mv}]}, then: {deny: no}}]"
+    [hook] = load_text(text, "hookline.yaml").hooks
+    event = tool_call_event("; ".join(f"ls {number}" for number in range(600)))
+    for holds in (hook.when.holds, flatten_condition(hook)):
+        with pytest.raises(UndecidedError):
+            holds(event, 0.0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from hookline.errors import UndecidedError
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
-from hookline.hooks.conditions.shell_commands import PipesCommand, RunsCommand
+from hookline.hooks.conditions.shell_commands import PipesCommand, RunsCommand, commands_of_event
 from hookline.hooks.conditions.text import Equals, Exists, Matches, any_match
 from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event
@@ -17,6 +18,8 @@ from hookline.patterns.pattern import Pattern
 
 Holds = Callable[[Event, float], bool]
 
+_MANY_PARTS: Final = 2  # about programs: fewer are asked as fast as they are looked up
+_CACHE_SIZE: Final = 256  # combinations of programs
 _SIMPLE: Final = (Matches, Equals, Exists, RunsCommand, PipesCommand, ToolKindIs, Always, Never)
 
 
@@ -42,7 +45,7 @@ def flatten_condition(hook: Hook) -> Holds:
     parts = tuple(conjuncts(condition))
     matchers = [part for part in parts if type(part) is Matches]
     if len(matchers) < len(parts) or not parts:
-        return condition.holds
+        return _ask_by_program(condition) if type(condition) is AnyOf else condition.holds
     words, cached, fields, others, paths = (list[Any]() for _ in range(5))
     for matcher in matchers:
         subject, pattern = matcher.subject, matcher.pattern
@@ -75,6 +78,37 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 def is_path(subject: Subject) -> bool:
     """Whether its texts are expensive: see ToolField.is_path."""
     return isinstance(subject, ToolField) and subject.is_path
+
+
+def _ask_by_program(condition: AnyOf) -> Holds:
+    """Its `holds`, which asks only the parts that are about a program that is run. The others cannot hold."""
+    names = [_program_names(part) for part in condition.parts]
+    if sum(each is not None for each in names) < _MANY_PARTS:
+        return condition.holds
+    selected: dict[tuple[str, ...], Holds] = {}
+
+    def holds(event: Event, deadline: float) -> bool:
+        try:
+            run = commands_of_event(event, deadline)
+        except UndecidedError:
+            return condition.holds(event, deadline)
+        if not run.is_known:
+            return condition.holds(event, deadline)
+        ask = selected.get(run.programs)
+        if ask is None:
+            if len(selected) >= _CACHE_SIZE:
+                selected.clear()
+            pairs = zip(names, condition.parts, strict=True)
+            parts = tuple(part for each, part in pairs if each is None or not each.isdisjoint(run.programs))
+            ask = selected[run.programs] = AnyOf(parts).holds
+        return ask(event, deadline)
+
+    return holds
+
+
+def _program_names(condition: Condition) -> frozenset[str] | None:
+    """The programs of which one must be run for it to hold; None if it is not about programs."""
+    return next((part.query.names for part in conjuncts(condition) if type(part) is RunsCommand), None)
 
 
 _Rows = tuple[tuple[Any, ...], ...]

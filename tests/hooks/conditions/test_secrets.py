@@ -18,6 +18,14 @@ def test_texts_at_any_depth() -> None:
     }
 
 
+def test_the_input_of_a_tool_is_read_like_any_value() -> None:
+    nested: dict[str, object] = {"api_key": "hunter2Xy9kqQ", "command": "ls", "extra": {"deep": "x"}}
+    flat = {"api_key": "hunter2Xy9kqQ", "command": "ls"}
+    for input in (flat, nested, {}, {"n": 3}, {1: "a"}, {str(n): "t" for n in range(40)}):
+        event = Event("tool.before", {"tool": {"name": "bash", "input": input}})
+        assert set(TextsIn((("tool", "input"),)).texts(event)) == set(leaf_texts(input))
+
+
 def test_a_value_that_contains_itself_ends() -> None:
     value: list[object] = ["x"]
     value.append(value)

@@ -14,6 +14,8 @@ from hookline.hooks.tool_input import values_at
 from hookline.lazy_dataclasses import dataclass
 
 _MAX_DEPTH: Final = 100
+_INPUT: Final = (("tool", "input"),)
+_FEW_KEYS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class TextsIn:
         return compute_once(event, self, self._read, deadline)
 
     def _read(self, event: Event, deadline: float) -> tuple[str, ...]:
+        if self.paths == _INPUT and (texts := _flat_texts(event.read(_INPUT[0]))) is not None:
+            return texts
         values = in_time((value for path in self.paths for value in values_at(event, path, deadline)), deadline)
         return tuple(dict.fromkeys(text for value in values for text in leaf_texts(value, deadline)))
 
@@ -63,6 +67,20 @@ class TextsIn:
 
     def __str__(self) -> str:
         return " or ".join(map(path_text, self.paths))
+
+
+def _flat_texts(value: Any) -> tuple[str, ...] | None:
+    """What leaf_texts finds in a mapping of a few texts, as the input of most tools is; None for any other value."""
+    if type(value) is not dict or len(value) > _FEW_KEYS:
+        return None
+    texts: list[str] = []
+    for key, text in value.items():
+        if type(text) is not str or type(key) is not str:
+            return None
+        texts.append(text)
+        if is_named_secret(key, text):
+            texts.append(f'{key}="{text}"')
+    return tuple(texts)
 
 
 def leaf_texts(value: Any, deadline: float = NO_DEADLINE) -> Iterator[str]:

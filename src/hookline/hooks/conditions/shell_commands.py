@@ -52,6 +52,7 @@ class CommandsRun(NamedTuple):
     is_known: bool = True  # nothing in them is left to the shell
     files: tuple[tuple[Path, str], ...] = ()  # that redirections read or write, and where
     words: frozenset[str] = frozenset()  # of all of them
+    operands: dict[int, list[str]] | None = None  # of the commands that were asked about, by their position
 
 
 _NO_COMMANDS: Final = CommandsRun()
@@ -59,29 +60,37 @@ _NO_COMMANDS: Final = CommandsRun()
 
 def commands_run(event: Event) -> tuple[RunCommand, ...]:
     """The commands that the tool runs; none if it is not a shell."""
-    return _commands_of(event).commands
+    return commands_of_event(event).commands
 
 
-def _commands_of(event: Event, deadline: float = NO_DEADLINE) -> CommandsRun:
-    return compute_once(event, _COMMANDS, _read_commands, deadline)
+def commands_of_event(event: Event, deadline: float = NO_DEADLINE) -> CommandsRun:
+    try:  # every condition of a hook asks: a search takes no longer than the calls that this saves
+        found: CommandsRun = event.cache[_COMMANDS]
+    except (AttributeError, KeyError):
+        return compute_once(event, _COMMANDS, _read_commands, deadline)
+    return found
 
 
 def _read_commands(event: Event, deadline: float) -> CommandsRun:
     if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
         return _NO_COMMANDS
-    texts = dict.fromkeys(text for reading in _COMMAND.readings(event, deadline) for text in reading)
+    readings = _COMMAND.readings(event, deadline)
+    texts = dict.fromkeys(text for reading in readings for text in reading) if len(readings) > 1 else readings[0]
     read = [run_commands.read_commands(text) for text in in_time(texts, deadline, SLOW)]
-    found = tuple(command for each in read for command in each.commands if not command.is_written)
-    files = tuple(file for each in read for file in each.files)
-    commands = found if len(texts) == 1 else tuple(dict.fromkeys(found))
-    firsts = [expansion.mark_globs(command.words[0]) for command in in_time(commands, deadline)]
-    names = tuple(
-        UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else command_query.normalize_program(first) for first in firsts
-    )
-    programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
+    found = [command for each in read for command in each.commands if not command.is_written]
+    commands = tuple(found if len(read) == 1 else dict.fromkeys(found))
     words = commands[0].words if len(commands) == 1 else [word for command in commands for word in command.words]
     is_known = "".join(words).isascii()
-    return CommandsRun(commands, names, programs, is_known, files, frozenset(words))
+    normalize = command_query.normalize_program if is_known else _name_of_program
+    names = tuple([normalize(command.words[0]) for command in in_time(commands, deadline)])
+    programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
+    files = tuple([file for each in read for file in each.files])
+    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {})
+
+
+def _name_of_program(word: str) -> str:
+    first = expansion.mark_globs(word)
+    return UNKNOWN_PROGRAM if HAS_UNKNOWN.search(first) else command_query.normalize_program(first)
 
 
 def _is_guess(event: Event) -> bool:
@@ -95,7 +104,7 @@ class RunPrograms:
     is_cacheable = False
 
     def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
-        return _commands_of(event, deadline).programs
+        return commands_of_event(event, deadline).programs
 
     def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         return ()
@@ -162,7 +171,7 @@ class RunsCommand:
     outside: tuple[str, ...] = ()
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        run = _commands_of(event, deadline)
+        run = commands_of_event(event, deadline)
         if run.is_known and self.query.names.isdisjoint(run.programs):
             return False
         if not _may_run(self.query, run):
@@ -188,11 +197,25 @@ class RunsCommand:
 
     def _has_match(self, run: CommandsRun, event: Event, deadline: float) -> bool:
         """Whether a command matches. For commands in which nothing is unknown."""
-        query = self.query
+        query, names = self.query, self.query.names
         is_enough = not (query.subcommands or query.flags)  # that it is the program
-        for name, command in in_time(tuple(zip(run.names, run.commands, strict=True)), deadline):
-            is_match = name in query.names and (is_enough or query.answer(command))
-            if is_match and self._operands_answer(command, event, deadline):
+        for number, command in enumerate(in_time(run.commands, deadline)):
+            if run.names[number] not in names or not (is_enough or query.answer(command)):
+                continue
+            if self.outside and operands.stays_inside(command, run.commands, self.outside, workspace_of(event)):
+                continue
+            if self.argument is None or self._matches_operand(self.argument, run, number, deadline):
+                return True
+        return False
+
+    def _matches_operand(self, argument: TextPattern, run: CommandsRun, number: int, deadline: float) -> bool:
+        known = {} if run.operands is None else run.operands
+        found = known.get(number)
+        if found is None:
+            found = known[number] = operands.operands_of(run.commands[number])
+        search = argument.search
+        for word in found:  # noqa: SIM110  a generator takes as long as a search
+            if search(word, deadline):
                 return True
         return False
 
@@ -247,7 +270,7 @@ class PipesCommand:
     unparsed: Unparsed = Unparsed.LIKELY
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        run = _commands_of(event, deadline)
+        run = commands_of_event(event, deadline)
         if not _may_run(self.sources, run):
             return False
         commands = run.commands
