@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -121,26 +122,33 @@ def environment(request: pytest.FixtureRequest, built: Distribution, tmp_path_fa
     return venv
 
 
-def test_the_installed_package_works(environment: Path, tmp_path: Path) -> None:
-    home, project = tmp_path / "home", tmp_path / "project"
-    (home / ".claude").mkdir(parents=True)
-    project.mkdir()
+class User:
+    """Somebody with an empty home and a project, and this environment alone."""
 
-    def call(*command: str) -> subprocess.CompletedProcess[str]:
+    def __init__(self, environment: Path, directory: Path) -> None:
+        self.environment, self.home, self.project = environment, directory / "home", directory / "project"
+        (self.home / ".claude").mkdir(parents=True)
+        self.project.mkdir()
+
+    def call(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(environment / "bin" / command[0]), *command[1:]],
-            cwd=project,
-            env={"HOME": str(home), "PATH": f"{environment / 'bin'}:/usr/bin:/bin"},
+            [str(self.environment / "bin" / command[0]), *command[1:]],
+            cwd=self.project,
+            env={"HOME": str(self.home), "PATH": f"{self.environment / 'bin'}:/usr/bin:/bin"},
             capture_output=True,
             text=True,
             timeout=60,
         )
 
-    def fire(command: str) -> int:
-        return call(
+    def fire(self, command: str) -> int:
+        return self.call(
             "hookline", "fire", "tool.before", "--tool", "bash", "--input", f'{{"command": "{command}"}}'
         ).returncode
 
+
+def test_the_installed_package_works(environment: Path, tmp_path: Path) -> None:
+    user = User(environment, tmp_path)
+    call, fire = user.call, user.fire
     where = call("python", "-c", "import hookline; print(hookline.__file__)").stdout.strip()
     assert Path(where).is_relative_to(environment)
     version = call("hookline", "--version").stdout
@@ -154,3 +162,55 @@ def test_the_installed_package_works(environment: Path, tmp_path: Path) -> None:
     assert call("python", "-m", "hookline", "list").stdout.count("no-recursive-delete") == 1
     planned = call("hookline", "setup", "--json")
     assert (planned.returncode, '"claude-code"' in planned.stdout) == (3, True), planned.stderr
+
+
+ACME = {
+    "pyproject.toml": """
+        [build-system]
+        requires = ["hatchling"]
+        build-backend = "hatchling.build"
+        [project]
+        name = "acme-hooks"
+        version = "1.0"
+        [project.entry-points."hookline.packs"]
+        acme = "acme_hooks.packs"
+        [tool.hatch.build.targets.wheel]
+        packages = ["acme_hooks"]
+        """,
+    "acme_hooks/__init__.py": "raise RuntimeError('a pack is read, not imported')",
+    "acme_hooks/packs/base.yaml": """
+        options: {words: [alpha]}
+        hooks:
+          - {id: words, on: tool.before, when: {tool: bash, input: {command: "${words}"}}, then: {deny: Not this word.}}
+        """,
+    "acme_hooks/packs/all.yaml": "extends: [acme:base, hookline:recommended]",
+}
+
+
+def test_a_distribution_has_packs(environment: Path, tmp_path: Path) -> None:
+    source = tmp_path / "acme"
+    for name, text in ACME.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(dedent(text).lstrip(), "utf-8")
+    _run_uv("build", "--quiet", "--wheel", "--out-dir", str(tmp_path / "dist"), str(source))
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    user = User(environment, tmp_path)
+    config = user.project / "hookline.yaml"
+    config.write_text("extends: [acme:all]\n", "utf-8")
+    missing = user.call("hookline", "check")
+    assert (missing.returncode, "no package with packs named acme is installed" in missing.stdout) == (1, True)
+    assert (user.fire("say alpha"), user.fire("ls")) == (3, 3)  # nobody can say what is guarded
+    _run_uv("pip", "install", "--quiet", "--reinstall", "--python", str(environment), str(wheel))
+    assert user.call("hookline", "check").returncode == 0
+    assert (user.fire("say alpha"), user.fire("rm -fr src"), user.fire("ls")) == (2, 2, 0)
+    config.write_text("extends: [acme:base: {words: [beta]}]\n", "utf-8")
+    assert (user.fire("say alpha"), user.fire("say beta")) == (0, 2)
+    assert "extends acme:base" in user.call("hookline", "trust", "--yes").stdout
+    (pack,) = environment.glob("lib/python*/site-packages/acme_hooks/packs/base.yaml")
+    pack.write_text("options: {words: []}\nhooks: []\n", "utf-8")
+    assert (user.fire("say beta"), user.fire("ls")) == (2, 0)
+    assert "-hooks: []" not in (changed := user.call("hookline", "trust", "--diff").stdout)
+    assert "+hooks: []" in changed
+    user.call("hookline", "trust", "--yes")
+    assert user.fire("say beta") == 0
+    _run_uv("pip", "uninstall", "--quiet", "--python", str(environment), "acme-hooks")
