@@ -57,17 +57,22 @@ def load_agent_book(agent: CodingAgent) -> Book:
 
 
 def print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
+    shown: tuple[str, ...] = ()
     for each in diagnoses:
         out(each.title if each.verified else f"{each.title} (based on its documentation: not verified by running)")
         for finding in each.findings:
             out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.message}")
             if finding.fix:
                 out(f"      {finding.fix}")
-        if each.hooks:
-            out(f"  {len(each.hooks)} {'hook applies' if len(each.hooks) == 1 else 'hooks apply'} here:")
+        count = f"{len(each.hooks)} {'hook applies' if len(each.hooks) == 1 else 'hooks apply'} here"
+        if not each.hooks:
+            out("  No hook applies here.")
+        elif each.hooks == shown:
+            out(f"  {count}, the same as above.")
+        else:
+            out(f"  {count}:")
             for hook in each.hooks:
                 out(f"    {hook}")
-        else:
-            out("  No hook applies here.")
+        shown = each.hooks
     if others:
         out(f"Also found, but not calling hookline: {', '.join(others)}")
