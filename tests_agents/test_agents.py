@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,8 @@ def _files(root: Path) -> dict[str, bytes]:
     """All files except hookline's own records."""
     paths = (path for path in root.rglob("*") if path.is_file() and "node_modules" not in path.parts)
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-    return {path: content for path, content in found.items() if "/hookline/" not in path}
+    own = re.compile(r"home/\.(local/\w+|config|cache)/hookline/")
+    return {path: content for path, content in found.items() if not own.match(path)}
 
 
 def test_agent_runs_every_command_without_hookline(runs: Runs) -> None:
