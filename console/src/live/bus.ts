@@ -77,8 +77,12 @@ async function joinRoom(room: string): Promise<void> {
   const known = rooms.get(room);
   if (!known || !socket?.connected) return;
   const request = known.latest > 0 ? { room, since: known.latest } : { room };
-  const joined = (await socket.emitWithAck("join", request)) as Joined | null;
-  if (joined?.latest_seq !== undefined) known.latest = Math.max(known.latest, joined.latest_seq);
+  try {
+    const joined = (await socket.emitWithAck("join", request)) as Joined | null;
+    if (joined?.latest_seq !== undefined) known.latest = Math.max(known.latest, joined.latest_seq);
+  } catch {
+    // The connection went away meanwhile; the next one joins again.
+  }
 }
 
 /** Joins a room until the returned function is called. What was missed while the connection was away comes first. */

@@ -69,7 +69,7 @@ function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[];
           {sessions.map((session) => (
             <tr key={session.id}>
               <th scope="row">
-                <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.id.slice(0, 18)}</a>
+                <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.host}</a>
                 <div class="muted host-detail mono">{session.id.slice(0, 24)}</div>
               </th>
               <td data-label="Host">{session.host}</td>
