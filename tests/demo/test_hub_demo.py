@@ -24,6 +24,7 @@ async def test_agents_of_six_hosts_and_a_real_one_work_and_ask() -> None:
                 return len(hosts) == 7 and len(await hub.approvals.waiting()) >= 2
 
             await eventually(is_all_there, 50)
+            assert hub.rules.head("everyone") == 2
             waiting = (await hub.approvals.waiting())[0]
             assert await hub.approvals.answer(waiting["id"], True, "me")
             assert set(await hub.decisions.counts("verdict", 0)) == {"silent", "allow", "ask", "deny"}

@@ -7,6 +7,7 @@ script. Nothing needs a key or a network.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import shutil
 import time
@@ -36,6 +37,18 @@ class _Call(NamedTuple):
     input: dict[str, Any]
     result: str = "ok"
 
+
+_NO_FORCE: Final = {
+    "id": "no-force-push",
+    "matcher": "^bash$",
+    "inputMatchers": {"command": "git push.*--force"},
+    "action": "deny",
+    "reason": "Others work on this branch.",
+    "priority": 10,
+}
+_LOG_FETCH: Final = {"id": "log-fetch", "matcher": "^fetch$", "action": "log", "reason": "fetched {{input.url}}"}
+_RULES: Final = (([_NO_FORCE], "After Monday"), ([_NO_FORCE, _LOG_FETCH], "See what is fetched"))
+"""The versions of the rules for everyone, each with its note."""
 
 _AGENTS: Final = (
     ("claude-code", "ada", "Bash", "Edit", "Read"),
@@ -85,6 +98,8 @@ def demo_config(host: str, port: int) -> Iterator[HubConfig]:
 async def play_hub_demo(hub: Hub, pace: float = 1.0) -> None:
     """Until it is cancelled. `pace` is how slowly agents work; 0 means as fast as they can."""
     workspace, shop = hub.config.workspaces
+    for number, (rules, note) in enumerate(_RULES):
+        await hub.rules.save("everyone", json.dumps({"hooks": {"PreToolUse": rules}}, indent=2), number, "ada", note)
     book = load_file(shop / "hookline.yaml")
     recorders = [Recorder(record_directory(hub.config.state)) for _ in _AGENTS]
     chance = random.Random(7)
