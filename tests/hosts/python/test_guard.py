@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from dataclasses import dataclass
 from enum import Enum
@@ -268,3 +269,55 @@ def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(module: str, n
     own = type("MyTool", (base,), {"__module__": "my_program"})
     with pytest.raises(HooklineError, match=named):
         hookline.guard(own())
+
+
+class _Greeter:
+    name = "bash"
+
+    def __call__(self, text: str) -> str:
+        return text
+
+
+@pytest.mark.parametrize(
+    "tool", [_Greeter(), functools.partial(_Greeter()), functools.partial(functools.partial(shell))]
+)
+def test_hooks_match_a_tool_object_by_its_own_name(tmp_path: Path, tool: Any) -> None:
+    config = tmp_path / "hookline.yaml"
+    config.write_text("hooks: [{on: tool.before, when: {tool: bash}, then: {deny: no}}]", encoding="utf-8")
+    with begun(config) as session, pytest.raises(Denied, match="no"):
+        session.guard(tool)("hi")
+
+
+def test_an_object_that_cannot_be_called_is_refused_at_once() -> None:
+    with pytest.raises(HooklineError, match="cannot be called"):
+        hookline.guard(object())
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda read: functools.partial(read, times=1), lambda read: lambda path: read(path, 1)]
+)
+def test_hooks_see_the_result_of_whatever_returns_a_coroutine(config: Path, wrap: Any) -> None:
+    config.write_text(
+        "hooks: [{on: tool.after, then: {replace: {in: result, pattern: secret, with: '***'}}}]", encoding="utf-8"
+    )
+
+    async def read(path: str, times: int) -> str:
+        return f"secret of {path} " * times
+
+    async def call() -> Any:
+        with begun(config) as session:
+            return await session.guard(wrap(read))("a")
+
+    assert asyncio.run(call()) == "*** of a "
+
+
+def test_a_generator_is_refused_because_hooks_cannot_see_its_values() -> None:
+    def lines(path: str) -> Any:
+        yield path
+
+    async def stream(path: str) -> Any:
+        yield path
+
+    for tool in (lines, stream):
+        with pytest.raises(HooklineError, match="yields; return the values as a list"):
+            hookline.guard(tool)

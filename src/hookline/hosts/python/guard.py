@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
 from inspect import Parameter
 from pathlib import PurePath
@@ -180,14 +180,19 @@ def guard(
     """Returns the tool with hooks around it. Works as a decorator or a call, for sync and async tools.
 
     A denied call raises Denied, or with `on_deny="return"` returns the reason as the tool's result. Hooks see the tool under
-    `name` and `kind`. Without a session, the current one is used.
+    `name` and `kind`. Without `name`, it is the function's name, or the `name` of a tool object. Without a session, the
+    current one is used.
     """
     if tool is None:
         return functools.partial(guard, name=name, kind=kind, on_deny=on_deny, session=session)
     if on_deny not in ("raise", "return"):
         raise HooklineError(f"on_deny must be 'raise' or 'return', not {on_deny!r}")
     _refuse_framework_tool(tool)
-    called = name or getattr(tool, "__name__", "") or type(tool).__name__
+    if not callable(tool):
+        raise HooklineError(f"{type(tool).__name__} cannot be called. Guard the function that it runs.")
+    if inspect.isgeneratorfunction(tool) or inspect.isasyncgenfunction(tool):
+        raise HooklineError(f"guard cannot show hooks what {_tool_name(tool)} yields; return the values as a list")
+    called = name or _tool_name(tool)
     guarded = _GuardedTool(tool, called, _tool_kind(kind, called), on_deny, session)
     if session is not None:
         session.tools[called] = guarded.call_from_hook
@@ -226,6 +231,16 @@ def _refuse_framework_tool(tool: Any) -> None:
     )
 
 
+def _tool_name(tool: Any) -> str:
+    """Hooks match tools by their names, so an object's own name counts before that of its class."""
+    while isinstance(tool, functools.partial):
+        tool = tool.func
+    for own in (getattr(tool, "__name__", None), getattr(tool, "name", None)):
+        if isinstance(own, str) and own:
+            return own
+    return type(tool).__name__
+
+
 def _tool_kind(kind: str | None, name: str) -> str:
     if kind is not None and kind not in {str(each) for each in ToolKind}:
         raise HooklineError(f"{kind!r} is not a kind of tool; the kinds are {', '.join(ToolKind)}")
@@ -246,7 +261,9 @@ class _GuardedTool:
 
     @property
     def _code_object(self) -> Any:
-        return self.tool if inspect.isroutine(self.tool) else getattr(self.tool, "__call__", self.tool)  # noqa: B004
+        if inspect.isroutine(self.tool) or isinstance(self.tool, functools.partial):
+            return self.tool
+        return getattr(self.tool, "__call__", self.tool)  # noqa: B004
 
     def _async_wrapper(self) -> Callable[..., Any]:
         async def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -256,11 +273,7 @@ class _GuardedTool:
                 given = await self._fire_before(around, asked)
             except Denied as denied:
                 return self._raise_or_return(denied)
-            try:
-                result = await self.tool(*given.args, **given.kwargs)
-            except Exception as error:
-                return await self._fire_after(around, given, error=error)
-            return await self._fire_after(around, given, result)
+            return await self._finish(around, given, self.tool(*given.args, **given.kwargs))
 
         return guarded
 
@@ -276,6 +289,8 @@ class _GuardedTool:
                 result = self.tool(*given.args, **given.kwargs)
             except Exception as error:
                 return around.run(self._fire_after(around, given, error=error))
+            if inspect.isawaitable(result):  # the caller awaits it, and hooks must see what it returns
+                return self._finish(around, given, result)
             return around.run(self._fire_after(around, given, result))
 
         return guarded
@@ -292,6 +307,13 @@ class _GuardedTool:
         await around.agree(decision)
         left = decision.event.read(("tool", "input"))
         return asked if deep_equal(left, asked.input) else asked.with_input(left)
+
+    async def _finish(self, around: Session, given: ToolArguments, running: Awaitable[Any]) -> Any:
+        try:
+            result = await running
+        except Exception as error:
+            return await self._fire_after(around, given, error=error)
+        return await self._fire_after(around, given, result)
 
     async def _fire_after(
         self, around: Session, given: ToolArguments, result: Any = None, error: Exception | None = None
@@ -318,7 +340,8 @@ class _GuardedTool:
         given = bind_arguments(self.tool, (), input)
         if inspect.iscoroutinefunction(self._code_object):
             return to_plain_value(await self.tool(*given.args, **given.kwargs))
-        return to_plain_value(await asyncio.to_thread(self.tool, *given.args, **given.kwargs))
+        result = await asyncio.to_thread(self.tool, *given.args, **given.kwargs)
+        return to_plain_value(await result if inspect.isawaitable(result) else result)
 
 
 def _changed_error(decision: Decision, original: str) -> str | None:
