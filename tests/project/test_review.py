@@ -52,6 +52,15 @@ def test_a_review_shows_what_the_hooks_would_do(project: Project) -> None:
             "{post: 'https://example.com', body: {a: 'b; c'}}",
             [("post", "https://example.com"), ("body", '{"a": "b; c"}')],
         ),
+        (
+            "{post: 'https://example.com', body: {command: reboot, force: true, on: '{{tool.name}}'}}",
+            [
+                ("post", "https://example.com"),
+                ("body", '{"command": "reboot", "force": true, "on": "{{tool.name}}"}'),
+            ],
+        ),
+        ("{run: a, stdin: {type: reboot}}", [("run", "a"), ("stdin", '{"type": "reboot"}')]),
+        ("{script: 'f(n)', variables: {n: 1}}", [("script", "f(n)"), ("variables", '{"n": 1}')]),
         ("{halt: 'stop it'}", [("halt", "stop it")]),
         ("{remove: input.x}", [("remove", "tool.input.x")]),
         ("{append: {input.command: '; {{input.x}}'}}", [("append", "tool.input.command + ; {{input.x}}")]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import PurePath
@@ -14,7 +13,11 @@ from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
 from hookline.lazy_dataclasses import field_names
 from hookline.lazy_imports import json, lazy_pattern
 
-_IDENTIFIER: Final = lazy_pattern(r"\w*", re.ASCII)
+_EVENT_NAMES: Final = {  # the dialects' own constants beside an event's facts
+    "hook_event_name": lazy_pattern(r"[A-Z][A-Za-z]+"),
+    "type": lazy_pattern(r"(pre|post)_tool_use|user_prompt_submit|stop|agent_(start|end)"),
+}
+_EMPTY_VALUES: Final = (None, "", False)
 
 
 def describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
@@ -43,10 +46,14 @@ def _is_facts_only(value: Any, *, is_top: bool = False) -> bool:
     if isinstance(value, Template):
         return value.is_single_placeholder
     if isinstance(value, dict):
-        return all(map(_is_facts_only, value.values()))
+        return all(_is_event_name(key, part) or _is_facts_only(part) for key, part in value.items())
     if isinstance(value, (list, tuple)):
         return all(map(_is_facts_only, value))
-    return not is_top and (not isinstance(value, str) or _IDENTIFIER.fullmatch(value) is not None)
+    return not is_top and value in _EMPTY_VALUES
+
+
+def _is_event_name(key: str, value: Any) -> bool:
+    return key in _EVENT_NAMES and isinstance(value, str) and _EVENT_NAMES[key].fullmatch(value) is not None
 
 
 def describe_json(value: Any) -> str:
