@@ -159,6 +159,7 @@ def test_what_the_host_does_not_have_is_a_failure_of_that_hook_alone(more: dict[
     decision = decide(make_book(needy, make_hook(DENY, id="guard"), host=_Bare()), tool_call_event())
     assert decision.by == "guard"
     assert failure_kinds(decision) == [("needy", "unavailable")]
+    assert decision.failures[0].text.startswith("hook needy: ")
 
 
 class _Bare(NullHost):

@@ -522,9 +522,11 @@ def _condition_failure(error: Exception) -> Failure:
 
 
 def label_failure(failure: Failure, hook: Hook) -> Failure:
-    """Adds the hook's id; the text of a program or an exception stays as it is."""
-    text = failure.text if failure.kind in _OWN_TEXT_KINDS else f"hook {hook.id} {failure.text}"
-    return replace(failure, text=text, hook=hook.id)
+    """Adds the hook's id; the text of a program or an exception stays as it is. What the host lacks is a sentence of its own."""
+    if failure.kind in _OWN_TEXT_KINDS:
+        return replace(failure, hook=hook.id)
+    colon = ":" if failure.kind is FailureKind.UNAVAILABLE else ""
+    return replace(failure, text=f"hook {hook.id}{colon} {failure.text}", hook=hook.id)
 
 
 def _log_failure(failure: Failure, extra: Mapping[str, object] | None = None) -> None:

@@ -139,7 +139,7 @@ class ReplayedAction:
             return parse_outcome(
                 entry.get("outcome"), applied=False
             )  # with what its on_error said; a failure is no fire
-        text = failure["text"].removeprefix(f"hook {self._hook.id} ")
+        text = failure["text"].removeprefix(f"hook {self._hook.id}").removeprefix(":").removeprefix(" ")
         raise ActionError(FailureKind(failure["kind"]), text)
 
 

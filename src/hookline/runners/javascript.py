@@ -316,7 +316,7 @@ class ScriptContext:
         try:
             asked = json.loads(self.call_prelude("take"))
         except (ValueError, RecursionError):
-            raise ActionError(FailureKind.UNREADABLE_ANSWER, "what the script returned is nested too deep") from None
+            raise ActionError(FailureKind.UNREADABLE_ANSWER, "returned a value that is nested too deep") from None
         self._log_lines(asked["lines"])
         return asked
 

@@ -75,8 +75,8 @@ const answered = value => {
   const json = stringify(value, function (key, held) {  // a long reason must not cost a deny
     return this === value && key === "reason" && typeof held === "string" ? cut(held, MAX_REASON_LENGTH) : held;
   });
-  if (json === undefined) return failed("unreadable", "the script returned a " + typeof value);
-  if (json.length > MAX_JSON_LENGTH) return failed("unreadable", "what the script returned is too large");
+  if (json === undefined) return failed("unreadable", "returned a " + typeof value);
+  if (json.length > MAX_JSON_LENGTH) return failed("unreadable", "returned a value that is too large");
   return "{\"value\":" + json + "}";
 };
 

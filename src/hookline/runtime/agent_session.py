@@ -407,7 +407,9 @@ class AgentSession:
             self.last = decision
             self.emit(DecisionMade(thread.id, thread.agent.id, decision))
         for failure in decision.failures:
-            self.emit_status(thread, f"hook {failure.hook} failed: {failure.text}", "warning", failure.hook)
+            named = f"hook {failure.hook}" in failure.text
+            text = failure.text if named else f"hook {failure.hook} failed: {failure.text}"
+            self.emit_status(thread, text, "warning", failure.hook)
         shown = {failure.text for failure in decision.failures}
         for note in decision.notes:
             if note.audience is Audience.USER and note.text not in shown:

@@ -20,9 +20,9 @@ def load_rules(permissions: Any) -> LoadResult:
 def test_only_rules_that_deny_or_ask_are_read() -> None:
     found = load_rules({"deny": ["Bash"], "ask": ["Read", "Edit"], "allow": ["Bash(ls)"], "defaultMode": "plan"})
     assert [(hook.id, hook.then.constant.verdict) for hook in found.hooks if hook.then.constant] == [
-        ("settings.json:permissions.deny[0]", Verdict.DENY),
-        ("settings.json:permissions.ask[0]", Verdict.ASK),
-        ("settings.json:permissions.ask[1]", Verdict.ASK),
+        (".claude/settings.json:permissions.deny[0]", Verdict.DENY),
+        (".claude/settings.json:permissions.ask[0]", Verdict.ASK),
+        (".claude/settings.json:permissions.ask[1]", Verdict.ASK),
     ]
     assert found.problems == ()
 

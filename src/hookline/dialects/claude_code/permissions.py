@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Final
 
 from hookline.config.document import Document
@@ -15,6 +14,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.dialects.claude_code.matchers import parse_permission_rule
 from hookline.dialects.claude_code.names import NAME
 from hookline.dialects.claude_code.wording import WORDING
+from hookline.formatting import file_label
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.hook import Hook, Origin
@@ -40,7 +40,7 @@ def parse_permissions(document: Document, problems: list[Problem]) -> Iterator[H
             if condition is None:
                 continue
             yield Hook(
-                id=f"{PurePath(document.file).name}:permissions.{word}[{index}]",
+                id=f"{file_label(document.file)}:permissions.{word}[{index}]",
                 event="tool.before",
                 when=condition,
                 then=FixedAnswer(Outcome(verdict, f"The permission rule {text} says {word}.")),

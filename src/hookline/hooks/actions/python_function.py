@@ -43,7 +43,7 @@ class CustomAction:
         if returned is None:
             return SILENT
         if not isinstance(returned, Outcome):
-            text = f"{self.name} returned {type(returned).__name__}, not an Outcome or None"
+            text = f"returned {type(returned).__name__}, not an Outcome or None"
             raise ActionError(FailureKind.UNREADABLE_ANSWER, text)
         beyond = may_of(returned) & ~self.may
         if beyond:

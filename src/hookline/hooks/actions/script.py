@@ -56,10 +56,10 @@ def _parse_returned(returned: Any, event: Event) -> Outcome:
     if returned is None:
         return SILENT
     if not isinstance(returned, dict):
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"the script returned {_type_name(returned)}, not an object")
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"returned {_type_name(returned)}, not an object")
     decision, reason = returned.get("decision"), returned.get("reason")
     if decision is not None and decision not in _DECISION_VERDICTS:
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"the script's decision {str(decision)[:60]!r} is not known")
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"returned the unknown decision {str(decision)[:60]!r}")
     verdict = _DECISION_VERDICTS[decision] if decision is not None else Verdict.SILENT
     words = reason if isinstance(reason, str) else ""
     return Outcome(verdict, words, () if verdict is Verdict.DENY else _parse_changes(returned, event))
@@ -83,11 +83,11 @@ def _parse_changes(returned: dict[str, Any], event: Event) -> Changes:
 
 def _input_change(value: Any, event: Event) -> Changes:
     if not isinstance(value, dict):
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, "modifiedInput is not an object")
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "returned a modifiedInput that is not an object")
     return ((("tool", "input"), to_host_fields(event, value)),)
 
 
 def _prompt_change(value: Any, event: Event) -> Changes:
     if not isinstance(value, str):
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, "modifiedPrompt is not text")
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "returned a modifiedPrompt that is not text")
     return ((("prompt",), value),)
