@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from hookline.cli.doctor import print_diagnoses
+from hookline.hosts.doctor.finding import Diagnosis
 from install_sandbox import running_engine
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("claude_settings")]
@@ -41,3 +43,14 @@ def test_an_agent_that_never_called_hookline_is_one_problem(hookline):
     assert problems[-1] == "  !!  entry: its files do not call hookline"
     assert "launcher" not in result.stdout
     assert "proof" not in result.stdout
+
+
+def test_the_same_hooks_of_several_agents_are_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    hooks = {"one": ("a", "b"), "two": ("a", "b"), "three": ("a",), "four": (), "five": ()}
+    print_diagnoses([Diagnosis(name, name, True, (), each) for name, each in hooks.items()], [])
+    assert capsys.readouterr().out.split("\n") == [
+        *("one", "  2 hooks apply here:", "    a", "    b"),
+        *("two", "  2 hooks apply here, the same as above."),
+        *("three", "  1 hook applies here:", "    a"),
+        *("four", "  No hook applies here.", "five", "  No hook applies here.", ""),
+    ]
