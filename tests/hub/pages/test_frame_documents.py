@@ -33,7 +33,10 @@ def policy_of(response: httpx2.Response) -> dict[str, str]:
 @async_test
 async def test_each_frame_has_a_policy_of_its_own(tmp_path: Path) -> None:
     async with client(tmp_path) as http:
-        policies = {frame: policy_of(await http.get(f"/sandbox/{frame}")) for frame in ("hooks", "agent", "net")}
+        answers = {frame: await http.get(f"/sandbox/{frame}") for frame in ("hooks", "agent", "net")}
+    policies = {frame: policy_of(answer) for frame, answer in answers.items()}
+    for frame in ("hooks", "agent"):
+        assert answers[frame].headers["connection-allowlist"] == "()"
     for policy in policies.values():
         assert policy["sandbox"] == "allow-scripts"
         assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == "'none'"

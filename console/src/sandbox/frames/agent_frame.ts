@@ -34,12 +34,23 @@ interface DomInput {
     ...["HTMLPortalElement", "HTMLFencedFrameElement", "FencedFrameConfig", "IdentityCredential", "fetchLater", "open", "print"],
   ];
   const ELEMENTS = ["link", "iframe", "frame", "frameset", "object", "embed", "applet", "portal", "fencedframe", "webview", "base", "meta"];
-  const REFUSED = new Set(ELEMENTS);
+  // The agent's code runs in this realm later and may replace what a prototype has. So nothing below looks a method up
+  // when it is called: methods are taken now, and the pattern carries its own.
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call) as (method: unknown) => (self: unknown, ...given: unknown[]) => unknown;
+  const toLowerCase = uncurry(String.prototype.toLowerCase) as (text: string) => string;
+  const lastIndexOf = uncurry(String.prototype.lastIndexOf) as (text: string, part: string) => number;
+  const slice = uncurry(String.prototype.slice) as (text: string, start: number) => string;
+  const replaceMatches = uncurry(RegExp.prototype[Symbol.replace]) as (pattern: RegExp, text: string, by: string) => string;
+  const REFUSED: Record<string, true> = Object.create(null) as Record<string, true>;
+  for (const name of ELEMENTS) REFUSED[name] = true;
   const MARKUP = new RegExp(`<(?=(?:[^\\s<>/:="']*:)?(?:${ELEMENTS.join("|")})\\b|!ENTITY)`, "gi");
+  for (const [name, value] of [["exec", RegExp.prototype.exec], ["flags", "gi"], ["global", true], ["unicode", false]] as const) {
+    Object.defineProperty(MARKUP, name, { value });
+  }
   const KNOWN_MARKUP = new Set(["innerHTML", "outerHTML", "insertAdjacentHTML", "getHTML", "setHTMLUnsafe", "parseHTMLUnsafe"]);
 
   /** No parser makes one of these elements of it, whatever the context. */
-  const clean = (text: string): string => text.replace(MARKUP, "&lt;");
+  const clean = (text: string): string => replaceMatches(MARKUP, text, "&lt;");
 
   function harden(): (url: string) => string {
     for (const name of REMOVED) {
@@ -53,51 +64,49 @@ interface DomInput {
     factory.createPolicy("default", {
       createHTML: clean,
       createScript: (text: string) => text,
-      createScriptURL: (url: string) => (url.startsWith("blob:") ? url : "about:blank"),
+      createScriptURL: (url: string) => url, // script-src and worker-src allow blob: alone
     });
     refuseElements();
     refuseParsers();
     return trustUrl;
   }
 
-  function replace(owner: object, name: string, make: (before: (...given: unknown[]) => unknown) => (...given: unknown[]) => unknown): void {
-    const before = (owner as Record<string, unknown>)[name] as (...given: unknown[]) => unknown;
-    if (typeof before !== "function") return;
-    const apply = Function.prototype.call.bind(Function.prototype.apply) as (f: unknown, self: unknown, given: unknown[]) => unknown;
-    const after = make((...given) => apply(before, given[0], given.slice(1)));
-    Object.defineProperty(owner, name, {
-      value(this: unknown, ...given: unknown[]) {
-        return after(this, ...given);
-      },
-      writable: false,
-      configurable: false,
-      enumerable: true,
-    });
+  function redefine(owner: object, name: string, value: unknown): void {
+    if (name in owner) Object.defineProperty(owner, name, { value, writable: false, configurable: false, enumerable: true });
   }
 
   function checkName(name: string): string {
-    const local = name.slice(name.lastIndexOf(":") + 1).toLowerCase();
-    if (REFUSED.has(local)) throw new DOMException(`<${local}> is not available here`, "NotSupportedError");
+    const local = toLowerCase(slice(name, lastIndexOf(name, ":") + 1));
+    if (REFUSED[local]) throw new TypeError(`<${local}> is not available here`);
     return name;
   }
 
   function refuseElements(): void {
+    const create = uncurry(Document.prototype.createElement);
+    const createWithin = uncurry(Document.prototype.createElementNS);
+    const createDocument = uncurry(DOMImplementation.prototype.createDocument);
+    const define = uncurry(CustomElementRegistry.prototype.define);
     // A name is made text once, before it is checked: an object could answer differently the second time.
-    replace(Document.prototype, "createElement", (make) => (self, name, options) => make(self, checkName(String(name)), plainOptions(options)));
-    replace(Document.prototype, "createElementNS", (make) => (self, space, name, options) => make(self, space, checkName(String(name)), plainOptions(options)));
-    replace(DOMImplementation.prototype, "createDocument", (make) => (self, space, name, type) => make(self, space, name == null ? name : checkName(String(name)), type ?? null));
-    replace(CustomElementRegistry.prototype, "define", (define) => (self, name, made) => define(self, name, made));
-  }
-
-  function plainOptions(options: unknown): unknown {
-    return typeof options === "string" ? options : undefined;
+    redefine(Document.prototype, "createElement", function (this: unknown, name: unknown) {
+      return create(this, checkName(`${name as string}`));
+    });
+    redefine(Document.prototype, "createElementNS", function (this: unknown, space: unknown, name: unknown) {
+      return createWithin(this, space, checkName(`${name as string}`));
+    });
+    redefine(DOMImplementation.prototype, "createDocument", function (this: unknown, space: unknown, name: unknown, type: unknown = null) {
+      return createDocument(this, space, name == null ? name : checkName(`${name as string}`), type);
+    });
+    redefine(CustomElementRegistry.prototype, "define", function (this: unknown, name: unknown, made: unknown) {
+      return define(this, name, made);
+    });
   }
 
   function refuseParsers(): void {
-    const refuse = (name: string) => () => {
-      throw new DOMException(`${name} is not available here`, "NotSupportedError");
-    };
-    for (const name of ["write", "writeln", "open", "execCommand"]) replace(Document.prototype, name, () => refuse(`document.${name}`));
+    for (const name of ["write", "writeln", "open", "execCommand"]) {
+      redefine(Document.prototype, name, () => {
+        throw new TypeError(`document.${name} is not available here`);
+      });
+    }
     for (const owner of [Element.prototype, ShadowRoot.prototype, Document.prototype, Document, DocumentFragment.prototype]) {
       for (const name of Object.getOwnPropertyNames(owner)) {
         if (/html/i.test(name) && !KNOWN_MARKUP.has(name)) delete (owner as unknown as Record<string, unknown>)[name];

@@ -85,4 +85,6 @@ def frame_headers(frame: str, addresses: HubAddresses, script: str, network: Seq
     policy = {**_FRAME_POLICY, "frame-ancestors": " ".join(sorted(addresses.origins)), **_FRAME_POLICIES[frame]}
     if frame == "net":
         policy |= {"script-src": script, "connect-src": " ".join(network) or "'none'"}
-    return {"content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items())}
+    headers = {"content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items())}
+    # A frame that navigates itself opens a connection before `frame-src` is checked; this is checked first.
+    return headers if frame == "net" else {**headers, "connection-allowlist": "()"}
