@@ -49,6 +49,12 @@ async def test_runjs_runs_in_the_page(tmp_path: Path) -> None:
 
 
 @async_test
+async def test_a_page_says_why_it_could_not_run_the_code(tmp_path: Path) -> None:
+    async with agent_with_page(tmp_path, lambda event, data: {"error": "the page was replaced"}) as (_, session):
+        assert (await use(session, "runjs", code="for (;;);", context="iframe")).error == "the page was replaced"
+
+
+@async_test
 async def test_without_a_page_runjs_runs_on_the_hub_and_dom_shows_what_was_saved(tmp_path: Path) -> None:
     async with agent_with_page(tmp_path) as (hub, session):
         assert (await use(session, "runjs", code="return 1 + 2")).content == 3

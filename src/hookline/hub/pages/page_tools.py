@@ -54,7 +54,9 @@ class PageTools:
                 raise ToolError(_NO_PAGE)
             return await runjs.body({"code": input["code"]}, context)
         data = {"code": input["code"], "context": "iframe" if in_frame else "worker"}
-        return format_runjs_answer(await _ask(page, "runjs", data, RUN_TIMEOUT))
+        answer = await _ask(page, "runjs", data, RUN_TIMEOUT)
+        did_not_run = isinstance(answer, dict) and "error" in answer and "lines" not in answer
+        return _read_answer(answer) if did_not_run else format_runjs_answer(answer)
 
     async def _use_dom(self, input: dict[str, Any], context: ToolContext) -> Any:
         page = self._page(context, "agent")

@@ -1,0 +1,81 @@
+"""Code of an agent that never ends, or takes all memory: hooks go on, and the frame comes back."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from agent_pages import Api, BrowserAgent, call
+from browser_hub import WAIT, HubProcess
+from playwright.sync_api import Page, expect
+
+LOOP = "for (;;);"
+BOMB = "const held = []; for (;;) held.push(new Array(1e6).fill(Math.random()));"
+DENY_TOUCH = (
+    "if (toolInput.command.startsWith('touch')) return {decision: 'deny', reason: 'held in ' + typeof importScripts}"
+)
+
+
+@pytest.fixture(scope="module")
+def api(hub: HubProcess, signed_in: dict[str, object]) -> Api:
+    return Api(hub, signed_in)
+
+
+def guard(agent: BrowserAgent) -> None:
+    agent.add_rules(
+        {"id": "no-touch", "matcher": "^bash$", "action": "script", "script": DENY_TOUCH, "continueOnError": False}
+    )
+
+
+@pytest.mark.parametrize("code", [LOOP, BOMB], ids=["loop", "bomb"])
+def test_a_script_is_ended_at_its_deadline(code: str, page: Page, api: Api) -> None:
+    agent = BrowserAgent(api, "Script", [call("bash", command="true"), call("bash", command="true"), {"say": "done"}])
+    script = {"action": "script", "script": code, "timeout": 1000, "continueOnError": False}
+    agent.add_rules({"id": "endless", "matcher": "^bash$", **script})
+    agent.open(page)
+    agent.say()
+    results = agent.results()
+    assert all("did not answer within" in each for each in results)
+    expect(page.get_by_text("This page runs it")).to_be_visible(timeout=WAIT)
+
+
+def test_code_in_a_worker_is_ended(page: Page, api: Api) -> None:
+    agent = BrowserAgent(
+        api, "Worker loop", [call("runjs", code=LOOP), call("runjs", code="return 1 + 1"), {"say": "done"}]
+    )
+    agent.open(page)
+    agent.say()
+    results = agent.results()
+    assert "5 s" in results[0]
+    assert "2" in results[1]
+
+
+def test_hooks_hold_while_the_frame_hangs_and_it_comes_back(page: Page, api: Api) -> None:
+    steps = [
+        call("dom", action="append", html="<p>kept</p>"),
+        call("runjs", code=LOOP, context="iframe"),
+        call("bash", command="touch x"),
+        call("dom", action="query", selector="p"),
+        {"say": "done"},
+    ]
+    agent = BrowserAgent(api, "Frame loop", steps)
+    guard(agent)
+    agent.open(page)
+    agent.say()
+    results = agent.results()
+    assert "replaced" in results[1] or "did not answer" in results[1]
+    assert "held in function" in results[2]  # in a worker of the hooks frame, which another process runs
+    expect(page.get_by_text("This page runs it")).to_be_visible(timeout=WAIT)
+    expect(agent.frame(page).locator("p")).to_have_text("kept", timeout=WAIT)
+    assert "kept" in results[3]
+
+
+def test_a_frame_that_hangs_is_replaced_within_seconds(page: Page, api: Api) -> None:
+    agent = BrowserAgent(api, "Hangs", [{"say": "done"}])
+    frame = agent.open(page)
+    frame.evaluate("setTimeout(() => { for (;;); }, 0)")
+    began = time.monotonic()
+    while not frame.is_detached():
+        assert time.monotonic() - began < 30
+        page.wait_for_timeout(100)
+    assert agent.frame(page).evaluate("typeof hookline.callTool") == "function"
