@@ -1,7 +1,7 @@
 /** Sessions of agents: those that run on this hub, and those of other hosts, which are shown only. */
 
 import type { Moment } from "../parts/time";
-import { type Page, get, post, remove, send } from "./client";
+import { type Page, get, post, remove } from "./client";
 
 export interface SessionRow {
   id: string;
@@ -54,16 +54,5 @@ export const sendMessage = (id: string, text: string): Promise<void> => post(`${
 export type SessionAction = "cancel" | "end" | "resume" | "reopen";
 export const actOnSession = (id: string, action: SessionAction): Promise<void> => post(`${pathOf(id)}/${action}`);
 export const deleteSession = (id: string): Promise<void> => remove(pathOf(id));
-
-/** Saves the export as a file. */
-export async function downloadSession(id: string): Promise<void> {
-  const blob = await (await send("GET", `${pathOf(id)}/export`)).blob();
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `session-${id.slice(0, 12)}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
 
 export const listWorkspaces = (signal: AbortSignal): Promise<Page<{ path: string }>> => get("/workspaces", { signal });

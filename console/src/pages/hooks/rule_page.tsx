@@ -229,15 +229,6 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
               <input type="checkbox" checked={form.enabled} onChange={(event) => change({ enabled: event.currentTarget.checked })} />
               Enabled
             </label>
-            {form.actions.some(({ kind }) => kind === "script") && (
-              <div class="field">
-                <label for="runs">Scripts run</label>
-                <select id="runs" value={form.runs} onChange={(event) => change({ runs: event.currentTarget.value })}>
-                  <option value="">in the agent's page, if one is open</option>
-                  <option value="hub">on the hub, always</option>
-                </select>
-              </div>
-            )}
           </div>
           <button type="button" onClick={() => change({ actions: [...form.actions, emptyAction("log")] })}>
             Add another action

@@ -3,9 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { may } from "../../account";
-import { type SessionAction, type SessionRow, actOnSession, deleteSession, downloadSession, isHere, showSession } from "../../api/sessions";
+import { type SessionAction, type SessionRow, actOnSession, deleteSession, isHere, showSession } from "../../api/sessions";
 import { Confirm } from "../../parts/dialog";
-import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
@@ -53,12 +52,6 @@ export function SessionActions({ session, reload }: { session: SessionRow; reloa
       <a class="button" href={`/?session=${encodeURIComponent(session.id)}`}>
         Decisions
       </a>
-      {isHere(session) && (
-        <button type="button" onClick={() => void attempt(() => downloadSession(session.id))}>
-          <Icon name="download" />
-          Export
-        </button>
-      )}
       {editable && session.state === "working" && (
         <button type="button" onClick={() => act("cancel")}>
           Cancel
