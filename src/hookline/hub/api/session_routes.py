@@ -13,6 +13,7 @@ from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError
 from hookline.hub.context.running_hub import Hub
+from hookline.hub.pages.flo_session import export_session
 from hookline.hub.workspaces.hub_sessions import NoSuchSession, SessionBusy
 
 router = RoleRouter("sessions")
@@ -66,6 +67,15 @@ async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
 async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
     row = await _find(hub, id)
     return {"items": await hub.store.messages(row), "next": None}
+
+
+@router.get("/sessions/{id}/export", Role.VIEWER)
+async def export_to_flo(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """As flo's SerializedSession, with the agent's rules and its page."""
+    row = await hub.sessions.find(await _find(hub, id))
+    agent = hub.agents.of_workspace(Path(row.workspace))
+    rules = "" if agent is None else hub.rules.text(f"agent:{agent.id}")
+    return await export_session(hub.store, hub.pages.states, row, agent, rules)
 
 
 @router.get("/sessions/{id}/diagnostics", Role.VIEWER)
