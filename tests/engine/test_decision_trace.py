@@ -64,7 +64,7 @@ def test_it_says_which_part_did_not_hold() -> None:
         ({"when": Never()}, "never"),
         ({"when": Not(tool_matches("bash"))}, "must not"),
         ({"when": AnyOf((tool_matches("a1"), tool_matches("b1")))}, "does not match a1; tool 'bash' does not match b1"),
-        ({"when": AnyOf(())}, "nothing that could hold"),
+        ({"when": AnyOf(())}, "no condition that could be true"),
         ({"when": input_matches("path", "x")}, "input.path is absent"),
     ],
 )

@@ -46,7 +46,7 @@ def _read_timeout(context: click.Context, parameter: click.Parameter, value: str
 @click.option("--timeout", default="30s", show_default=True, metavar="TIME", callback=_read_timeout, help="For each.")
 @json_option
 def verb(denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **options: Any) -> int:
-    """Prove that the active hooks stop every event for which a condition holds, whatever its tool, its texts and the
+    """Prove that the active hooks stop every event for which a condition is true, whatever its tool, its texts and the
     spelling of its paths are; or show an event that they let through. CONDITION is written as `when` in hookline.yaml.
     Nothing is run.
 

@@ -317,7 +317,7 @@ def _names_kind(subject: ToolName, compiled: TextPattern, kind: ToolKind) -> boo
     return any(compiled.search(name) for name in names) or (own is not None and compiled.search(own))
 
 
-_DEPENDS_ON_READING: Final = "whether it holds depends on how the event can be read"
+_DEPENDS_ON_READING: Final = "whether its condition is true depends on how the event can be read"
 
 
 def _is_counter_example(judgement: Judgement) -> bool:

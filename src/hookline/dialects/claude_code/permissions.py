@@ -60,7 +60,7 @@ def _parse_rule(place: Node, text: str) -> Condition | None:
         place.add_problem("bad-rule", what, "Write a rule such as Bash(rm *) or Read(./.env).")
         return None
     if parsed[0].warning:
-        what = f"{place.location}: {name} has no input that the text in parentheses applies to, so the rule holds for every {name}."
+        what = f"{place.location}: {name} has no input that the text in parentheses applies to, so the rule applies to every {name}."
         place.add_problem("ignored", what, "", severity=Severity.WARNING)
     conditions = tuple(each.condition for each in parsed)
     return conditions[0] if len(conditions) == 1 else AnyOf(conditions)

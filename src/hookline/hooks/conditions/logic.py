@@ -115,7 +115,7 @@ class AnyOf:
         return "(" + " or ".join(str(part) for part in self.parts) + ")"
 
     def why_not(self, event: Event) -> str:
-        return "; ".join(part.why_not(event) for part in self.parts) or "there is nothing that could hold"
+        return "; ".join(part.why_not(event) for part in self.parts) or "there is no condition that could be true"
 
 
 @dataclass(frozen=True, slots=True)
