@@ -122,3 +122,16 @@ def test_tools_that_no_table_knows_are_named_on_stderr(hookline):
     assert "shellTool" not in done.stdout
     Path("hookline.yaml").write_text("hooks: []\n")
     assert "shellTool" not in hookline("check", "hookline.yaml").stderr
+
+
+def test_hooks_of_a_python_folder_are_counted(hookline):
+    Path("agents").mkdir()
+    Path("agents/a.py").write_text(
+        "from hookline.standard_agents import define_agent, define_hook\n"
+        "@define_hook(hook='filter_messages', id='last_ten')\n"
+        "async def last_ten(state, messages):\n    return messages[-10:]\n"
+        "define_agent(name='support', hooks=['last_ten'])\n"
+    )
+    Path("hookline.yaml").write_text("standard_agents: agents\n")
+    assert hookline("check").stdout.splitlines()[-1] == "1 file, 1 hook: no problems"
+    assert json.loads(hookline("check", "--json").stdout)["files"][0]["hooks"] == 1

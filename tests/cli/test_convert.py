@@ -44,3 +44,11 @@ def test_the_schema_of_the_native_format_is_the_default(hookline):
     assert result.exit_code == 0
     assert json.loads(result.stdout)["$schema"].startswith("https://json-schema.org/")
     assert hookline("schema", "native").stdout == result.stdout
+
+
+def test_two_files_with_the_same_hook_keep_both(hookline):
+    for name in ("a.yaml", "b.yaml"):
+        Path(name).write_text("hooks: [{id: g, on: [tool.before, stop], then: {log: x}}]\n")
+    Path("c.yaml").write_text(hookline("convert", "a.yaml", "b.yaml", "--to", "native").stdout)
+    joined = [(hook.id, hook.event) for hook in load("c.yaml").hooks]
+    assert joined == [("g", "tool.before"), ("g", "stop"), ("g#2", "tool.before"), ("g#2", "stop")]

@@ -23,7 +23,7 @@ from hookline.hosts.agents import AGENT_NAMES
 from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import lint_hooks
-from hookline.project.parsed_file import ParsedFile, read_source
+from hookline.project.parsed_file import ParsedFile, read_folders, read_source
 from hookline.project.program_lint import lint_programs, lint_variables
 from hookline.project.script_lint import script_problems
 from hookline.runtime.apps.app_loader import app_problems
@@ -108,9 +108,14 @@ def _report_json(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> di
     return {
         "problems": [problem.as_json() for problem in problems],
         "files": [
-            {"file": file.source.display_path, "dialect": file.dialect, "hooks": len(file.hooks)} for file in files
+            {"file": file.source.display_path, "dialect": file.dialect, "hooks": _count_hooks(file)} for file in files
         ],
     }
+
+
+def _count_hooks(file: ParsedFile) -> int:
+    folders = [folder for folder in file.folders if folder.path.exists()]
+    return len(file.hooks) + len(read_folders(folders).hooks)
 
 
 def _print_report(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> None:
@@ -119,7 +124,7 @@ def _print_report(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> N
         out("No hooks file found. `hookline init` writes one.")
         return
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    hooks = sum(len(file.hooks) for file in files)
+    hooks = sum(map(_count_hooks, files))
     found = (
         f"{_format_count(errors, 'error')}, {_format_count(len(problems) - errors, 'warning')}"
         if problems

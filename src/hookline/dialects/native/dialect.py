@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePath
@@ -355,11 +356,12 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
 
 
 def _append_hook(written: list[dict[str, Any]], value: dict[str, Any]) -> None:
-    """A hook of several events becomes one again. Two different hooks with one id get different ids."""
-    same = [each for each in written if (each["id"], each.get("scope")) == (value["id"], value.get("scope"))]
+    """A hook of several events becomes one again. Two hooks with one id get different ids, even if they are alike."""
+    named = re.compile(rf"{re.escape(value['id'])}(#\d+)?")
+    same = [each for each in written if named.fullmatch(each["id"]) and each.get("scope") == value.get("scope")]
     for each in same:
-        if {**each, "on": ""} == {**value, "on": ""}:
-            events = each["on"] if isinstance(each["on"], list) else [each["on"]]
+        events = each["on"] if isinstance(each["on"], list) else [each["on"]]
+        if {**each, "id": "", "on": ""} == {**value, "id": "", "on": ""} and value["on"] not in events:
             each["on"] = [*events, value["on"]]
             return
     ids = {each["id"] for each in written}
