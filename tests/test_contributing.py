@@ -34,7 +34,7 @@ SAMPLES = [
     Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/native/on_error.py")),
     Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),
     Sample("Add a coding agent", "windsurf", r"(?i)\bwindsurf\b", 3),
-    Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 3),
+    Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 3, ("hub/pages/",)),
 ]
 
 

@@ -45,28 +45,12 @@ TOPICS: Final = {
     },
     "Formats": {
         "dialects": "dialects/README.md",
-        "ai_agents": "dialects/ai_agents.md",
-        "claude_code": "dialects/claude_code.md",
-        "digitorn": "dialects/digitorn.md",
-        "flo": "dialects/flo.md",
-        "microai": "dialects/microai.md",
-        "standard_agents": "dialects/standard_agents.md",
     },
     "Agents": {
         "agents": "hosts/README.md",
         "install": "hosts/install.md",
         "doctor": "hosts/doctor.md",
         "bridge": "hosts/bridge.md",
-        "claude-code": "hosts/claude-code.md",
-        "cline": "hosts/cline.md",
-        "codex": "hosts/codex.md",
-        "copilot-cli": "hosts/copilot-cli.md",
-        "cursor": "hosts/cursor.md",
-        "gemini-cli": "hosts/gemini-cli.md",
-        "kiro": "hosts/kiro.md",
-        "opencode": "hosts/opencode.md",
-        "qwen-code": "hosts/qwen-code.md",
-        "windsurf": "hosts/windsurf.md",
         "mcp": "hosts/mcp.md",
         "run": "runtime/run.md",
     },
@@ -83,6 +67,8 @@ TOPICS: Final = {
     },
 }
 """By group: the topics with a name of their own, and their pages. All other pages are topics by their path."""
+_FOLDERS: Final = {"dialects/": "Formats", "hosts/": "Agents"}
+"""Folders whose pages are topics by their names alone, and their groups."""
 _OTHERS: Final = "More"
 _LEFT_OUT: Final = frozenset(("README.md", "api.md", "architecture.md", "decisions"))  # for those who change hookline
 _WIDTH: Final = 80
@@ -91,10 +77,15 @@ _WIDTH: Final = 80
 def find_topics() -> dict[str, dict[str, str]]:
     """All topics with their pages, by group."""
     listed = {page for group in TOPICS.values() for page in group.values()}
-    others = {
-        page.removesuffix(".md").removesuffix("/README"): page for page in _find_pages(_docs()) if page not in listed
-    }
-    return {**TOPICS, _OTHERS: dict(sorted(others.items()))}
+    found = {group: dict(topics) for group, topics in TOPICS.items()} | {_OTHERS: {}}
+    taken = {topic for group in TOPICS.values() for topic in group}
+    for page in sorted(page for page in _find_pages(_docs()) if page not in listed):
+        path = page.removesuffix(".md").removesuffix("/README")
+        folder, _, name = path.partition("/")
+        group = _FOLDERS.get(f"{folder}/", _OTHERS)
+        is_short = group != _OTHERS and "/" not in name and name not in taken
+        found[group if is_short else _OTHERS][name if is_short else path] = page
+    return found
 
 
 def find_pages() -> dict[str, str]:
