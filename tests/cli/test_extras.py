@@ -29,7 +29,8 @@ def extra_modules() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     packages = {name for extra in extras if extra != "all" for name in package_names(extras[extra])}
-    return sorted(MODULES.get(name, name) for name in packages - package_names(project["dependencies"]))
+    packages -= {"hookline", *package_names(project["dependencies"])}  # an extra may name another one
+    return sorted(MODULES.get(name, name) for name in packages)
 
 
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({extra_modules()}))\n"

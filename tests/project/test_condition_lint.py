@@ -43,7 +43,7 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{input: {path: {begins: ~/.ssh/}}}", "never-matches", Severity.WARNING, "Write glob: '~/.ssh/**'."),
         ("{input: {command: {glob: '*rm*'}}}", "glob-or-regex", Severity.ERROR, "Write like: '*rm*'"),
         ("{tool: webFetch}", "unknown-tool", Severity.WARNING, "Did you mean WebFetch?"),
-        ("{tool: readFile}", "unknown-tool", Severity.ERROR, "Did you mean read_file?"),
+        ("{tool: raed_file}", "unknown-tool", Severity.ERROR, "Did you mean read_file?"),
         ("{tool: lint}", "unknown-tool", Severity.WARNING, "Did you mean List?"),
         ("{tool: web_searchs}", "unknown-tool", Severity.WARNING, "Did you mean web_search?"),
         ("{tool: BASH}", "unknown-tool", Severity.ERROR, "Did you mean bash?"),

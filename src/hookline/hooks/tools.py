@@ -475,7 +475,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         _make_vocabulary(
             "hermes",
             {
-                ToolKind.SHELL: ("terminal", "execute_code"),
+                ToolKind.SHELL: ("terminal",),
                 ToolKind.READ: ("read_file",),
                 ToolKind.WRITE: ("write_file",),
                 ToolKind.EDIT: ("patch",),

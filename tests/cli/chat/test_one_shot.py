@@ -12,7 +12,7 @@ import pytest
 
 from cli.conftest import Process
 from cli.scripted_project import CALLS, read_json_lines, write_scripted_project
-from hookline.cli.chat.json_lines import TYPES
+from hookline.runtime.update_json import TYPES
 
 pytestmark = pytest.mark.slow
 
