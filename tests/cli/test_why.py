@@ -44,6 +44,16 @@ def test_every_hook_says_why_it_did_or_did_not_act(hookline, recorder):
     assert "no-rm  hookline.yaml:2  did not run\n    a command in input.command" in hookline("why", push).stdout
 
 
+def test_hooks_that_are_skipped_for_one_reason_are_listed_below_it(hookline, recorder):
+    later = "".join(f"  - {{id: later-{n}, on: tool.before, then: {{ask: Sure?}}}}\n" for n in (1, 2))
+    record(
+        recorder, write_hooks("hooks:\n  - {id: first, on: tool.before, then: {deny: no}}\n" + later), tool_event("ls")
+    )
+    shown = hookline("why").stdout
+    below = "    later-1  hookline.yaml:3\n    later-2  hookline.yaml:4\n"
+    assert f"skipped: first already stopped the event\n{below}" in shown
+
+
 def test_the_hooks_of_then_and_of_today(hookline, recorder):
     record_a_few(recorder)
     id = first_id(hookline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, Final
 
 from hookline.cli.output import Colour, format_json, out, out_labelled, terminal_width, wrap
@@ -67,18 +68,34 @@ def _show_trace(trace: tuple[TraceEntry, ...]) -> None:
         out("  no hook listens to this event")
         return
     out()
-    for each in trace:
-        _show_entry(each, frozenset(entry.hook.id for entry in trace if len(entry.hook.id) > terminal_width() - 4))
+    long_ids = frozenset(entry.hook.id for entry in trace if len(entry.hook.id) > terminal_width() - 4)
+    for skip_reason, group in groupby(trace, key=lambda entry: entry.skip_reason):
+        entries = list(group)
+        if skip_reason and len(entries) > 1:
+            _show_skipped(skip_reason, entries)
+        else:
+            for each in entries:
+                _show_entry(each, long_ids)
+
+
+def _show_skipped(skip_reason: str, entries: list[TraceEntry]) -> None:
+    """Hooks that did not run for the same reason, which is said once."""
+    out(wrap(skip_reason, ""), Colour.DIM)
+    for each in entries:
+        out_labelled(f"    {each.hook.id}", Colour.BOLD, _place_text(each))
 
 
 def _show_entry(entry: TraceEntry, long_ids: frozenset[str]) -> None:
     took = f"  {entry.seconds * 1000:.2f} ms" if entry.seconds else ""
-    place = f"  {entry.hook.origin.file}:{entry.hook.origin.line}"
-    beside = f"{place}  {_answer_text(entry)}{took}"
+    beside = f"{_place_text(entry)}  {_answer_text(entry)}{took}"
     fits = len(entry.hook.id) + len(beside) <= terminal_width()
     out_labelled(entry.hook.id, Colour.BOLD, beside if fits else "\n" + wrap(beside.strip(), "    "))
     is_split = long_ids.isdisjoint(entry.why.split())  # a pattern may be, an id not
     out(wrap(entry.why, "    ", split_words=is_split), Colour.DIM if entry.skip_reason else None)
+
+
+def _place_text(entry: TraceEntry) -> str:
+    return f"  {entry.hook.origin.file}:{entry.hook.origin.line}"
 
 
 def _out_wrapped(text: str) -> None:

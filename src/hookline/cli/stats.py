@@ -10,7 +10,16 @@ import click
 
 from hookline.cli.context import home, load_book
 from hookline.cli.options import Verb, json_option
-from hookline.cli.output import Colour, out, out_json_line, page_output, print_table, terminal_width, wrap
+from hookline.cli.output import (
+    Colour,
+    out,
+    out_json_line,
+    out_labelled,
+    page_output,
+    print_table,
+    terminal_width,
+    wrap,
+)
 from hookline.cli.record_options import local_time, require_records, since_option, the_record
 from hookline.record.hook_stats import HookStats, count_hooks
 from hookline.record.hooks_then import HookPaths, paths_by_name
@@ -65,8 +74,10 @@ def _show(rows: Sequence[HookStats], idle: Sequence[HookStats], window: str) -> 
         _show_table(rows)
     else:
         out(f"No hook has acted {window}.")
+    if idle:
+        out(f"\nNever fired {window}:", Colour.YELLOW)
     for each in idle:
-        out(wrap(f"{each.hook} ({_place(each)}) never fired {window}", ""), Colour.YELLOW)
+        out_labelled(f"  {each.hook}", Colour.YELLOW, f"  {_place(each)}")
     for each in rows:
         if each.is_always_overridden:
             out(wrap(f"{each.hook} ({_place(each)}) was always overridden by another hook", ""), Colour.YELLOW)

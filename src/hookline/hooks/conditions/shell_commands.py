@@ -32,6 +32,7 @@ else:  # the parser takes time to load, and an import within a function as much 
 UNKNOWN_PROGRAM: Final = "\0"
 """The name of a program that cannot be known, for the index."""
 _COMMAND: Final = ToolField(("command",))
+_SHOWN_WORDS: Final = 6
 _COMMANDS: Final = "the commands of a shell tool"  # a key of Event.choices and of the event's cache
 
 
@@ -248,7 +249,7 @@ class RunsCommand:
         query = self.query
         flags = f" with {', '.join(query.flags)}" if query.flags else ""
         argument = "" if self.argument is None else f" with an argument that matches {self.argument.source}"
-        outside = f" outside {', '.join(self.outside)}" if self.outside else ""
+        outside = f" outside {_first_words(self.outside)}" if self.outside else ""
         command = " ".join(" or ".join(part) for part in (query.programs, query.subcommands) if part)
         return f"input.command runs {command}{flags}{argument}{outside}"
 
@@ -259,6 +260,12 @@ class RunsCommand:
         return (
             f"{str(self).replace(' runs ', ' does not run ', 1)}; it runs {', '.join(names) or 'nothing that is known'}"
         )
+
+
+def _first_words(words: tuple[str, ...]) -> str:
+    """The first few of them, since a list of build directories hides what else is said."""
+    shown = ", ".join(words[:_SHOWN_WORDS])
+    return shown if len(words) <= _SHOWN_WORDS else f"{shown} and {len(words) - _SHOWN_WORDS} more"
 
 
 @dataclass(frozen=True, slots=True)
