@@ -1,0 +1,128 @@
+"""What only CrewAI has: hooks of the process, flows, caches, agents of other frameworks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crewai.flow import Flow
+from crewai.hooks import InterceptionPoint
+from crewai.hooks.dispatch import clear_all, register, unregister
+from driver_crewai import ListedBash, TrialModel, make_agent, make_crew, make_tool, run, run_delegation
+from trial import CONFIG, Trial, record
+
+from hookline.errors import HooklineError
+from hookline.frameworks.crewai import HooklineHooks, RunStopped
+
+
+@pytest.fixture
+def hooks() -> Any:
+    made = HooklineHooks(config=CONFIG).install()
+    yield made
+    made.close()
+
+
+def test_an_input_that_another_hook_changed_is_decided_about(hooks: Any) -> None:
+    def swap(context: Any) -> None:
+        context.tool_input["command"] = "rm x"
+
+    trial = Trial([["echo safe"]])
+    register(InterceptionPoint.PRE_TOOL_CALL, swap)
+    try:
+        make_crew(trial).kickoff()
+    finally:
+        unregister(InterceptionPoint.PRE_TOOL_CALL, swap)
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
+
+
+def test_tools_have_a_decision_even_if_the_program_removes_all_hooks(hooks: Any) -> None:
+    trial = Trial([["rm x"], ["echo plain"]])
+    clear_all()
+    make_crew(trial).kickoff()
+    assert trial.ran == ["echo altered"]
+    assert "Not rm." in trial.read_last
+    assert "ran echo altered ***" in trial.read_last
+
+
+def test_a_flow_that_runs_a_tool(hooks: Any) -> None:
+    """As a flow's file does, without an agent and without CrewAI's hooks."""
+
+    def flow(command: str) -> Any:
+        action = {"call": "tool", "ref": "driver_crewai:ListedBash", "with": {"command": command}}
+        return Flow.from_declaration(contents={"name": "work", "methods": {"work": {"start": True, "do": action}}})
+
+    ListedBash.ran.clear()
+    assert "Not rm." in str(flow("rm x").kickoff())
+    assert ListedBash.ran == []
+    assert str(flow("echo a").kickoff()) == "***"
+    assert ListedBash.ran == ["echo a"]
+
+
+def test_a_cached_result_has_a_decision(hooks: Any) -> None:
+    """CrewAI keeps results, and gives them to the model without running the tool."""
+    trial = Trial([["echo a"], ["echo a"]])
+    make_crew(trial, cache=True).kickoff()
+    assert trial.ran == ["echo a"]
+    assert trial.read_last.count("ran echo a ***") == 2
+    assert [each["event"] for each in record()].count("tool.before") == 2
+
+
+def test_a_retried_tool_runs_within_its_decision(hooks: Any) -> None:
+    """An agent that writes its calls as text runs a failing tool several times."""
+    trial = Trial([["echo fail"]])
+    make_crew(trial, make_agent(trial, llm=TrialModel(trial, writes_text=True))).kickoff()
+    assert len(trial.ran) > 1
+    assert not any("s3cret" in each for each in trial.requests)
+    assert [each["event"] for each in record()].count("tool.before") == 1
+
+
+def test_agents_of_other_frameworks_are_refused(hooks: Any) -> None:
+    from crewai.agents.agent_adapters.base_agent_adapter import BaseAgentAdapter
+    from crewai.hooks.contexts import StepContext
+    from crewai.hooks.dispatch import dispatch
+
+    class Adapter(BaseAgentAdapter):
+        def configure_tools(self, tools: Any = None) -> None: ...
+        def configure_structured_output(self, task: Any) -> None: ...
+
+    Adapter.__abstractmethods__ = frozenset()
+    adapter = Adapter.model_construct()
+    with pytest.raises(RunStopped, match="another framework"):
+        dispatch(InterceptionPoint.PRE_STEP, StepContext(agent=adapter, task=object()))
+
+
+def test_delegated_work_is_a_subagents() -> None:
+    run_delegation(Trial([["echo a"]]))
+    events = [(each["event"], each.get("tool")) for each in record()]
+    assert ("subagent.start", None) in events
+    assert events.index(("subagent.start", None)) < events.index(("tool.before", "bash"))
+    assert ("subagent.end", None) in events
+
+
+def test_each_task_is_a_prompt(hooks: Any) -> None:
+    trial = Trial([], answers=["one", "two"])
+    crew = make_crew(trial)
+    crew.kickoff()
+    crew.kickoff()
+    assert [each["event"] for each in record()].count("prompt.submit") == 2
+
+
+def test_a_run_after_a_halt_starts_anew(hooks: Any) -> None:
+    trial = Trial([["echo halt-me"]])
+    crew = make_crew(trial)
+    with pytest.raises(RunStopped, match="Enough"):
+        crew.kickoff()
+    assert crew.kickoff().raw == "done"
+
+
+def test_there_is_one_installation(hooks: Any) -> None:
+    with pytest.raises(HooklineError, match="already"):
+        HooklineHooks(config=CONFIG).install()
+
+
+def test_closed_hooks_decide_nothing(own_state: Path) -> None:
+    trial = Trial([["echo a"]])
+    run(trial)
+    assert make_tool(trial).run(command="rm x") == "ran rm x s3cret"
