@@ -15,6 +15,7 @@ import docs_tables
 from docs_pages import DOCS, ROOT, Block, all_blocks, code_words, files_before, pages, prose
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect
+from hookline.hosts.agents import AGENT_NAMES
 from hookline.project import load_text
 from hookline.project.lint import lint_hooks
 from hookline.testing import load_cases, run_case
@@ -45,6 +46,12 @@ def test_every_table_is_shown_somewhere() -> None:
 )
 def test_everything_is_documented(place: str, words: list[str]) -> None:
     assert not sorted(set(words) - code_words(DOCS / place))
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_every_agents_page_says_what_hooks_do_not_see(name: str) -> None:
+    text = (DOCS / "hosts" / f"{name}.md").read_text("utf-8")
+    assert re.search(r"^What hooks do not see or cannot stop:\s+\S", text, re.M)
 
 
 @pytest.mark.parametrize("name", docs_tables.verb_names())
