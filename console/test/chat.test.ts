@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chatOf } from "../src/pages/session/stored_messages";
-import { type Chat, type ChatCall, EMPTY_CHAT, addUserMessage, applyUpdate } from "../src/pages/session/chat";
+import { type Chat, type ChatCall, EMPTY_CHAT, type Heard, addUserMessage, applyHeard, applyUpdate, notStored } from "../src/pages/session/chat";
 
 const play = (...updates: [string, Record<string, unknown>][]): Chat =>
   updates.reduce((chat, [type, payload]) => applyUpdate(chat, type, payload), addUserMessage(EMPTY_CHAT, "hello"));
@@ -73,4 +73,28 @@ it("is built from stored messages", () => {
     { kind: "call", input: "rm", decision: { verdict: "deny", by: "no-rm" }, result: { ok: false, ran: false } },
   ]);
   expect(chat.isRunning).toBe(false);
+});
+
+describe("what is heard while stored messages are read", () => {
+  const said: Heard = { said: "Clean up." };
+  const piece = (text: string): Heard => ({ type: "text", payload: { text } });
+  const call: Heard = { type: "call", payload: { id: "call_1", tool: "bash", input: {} } };
+  const result: Heard = { type: "result", payload: { id: "call_1", ok: true, content: "ok" } };
+  const texts = (stored: Chat, ...heard: Heard[]): string[] =>
+    notStored(stored, heard)
+      .reduce(applyHeard, stored)
+      .items.map((item) => (item.kind === "call" ? `${item.id} ${item.result?.text ?? ""}` : "text" in item ? item.text : item.kind));
+  const userMessage = { role: "user", content: "Clean up." };
+  const calling = { role: "assistant", content: "I look.", tool_calls: [{ id: "call_1", function: { name: "bash", arguments: "{}" } }] };
+
+  it("is kept if nothing is stored yet", () => {
+    expect(texts(EMPTY_CHAT, said, piece("I "), piece("look."))).toEqual(["Clean up.", "I look."]);
+  });
+
+  it("is not shown twice once it is stored", () => {
+    expect(texts(chatOf([userMessage], [], true), said, piece("I "))).toEqual(["Clean up.", "I "]);
+    expect(texts(chatOf([userMessage, calling], [], true), said, piece("I look."), call, result)).toEqual(["Clean up.", "I look.", "call_1 ok"]);
+    const all = [userMessage, calling, { role: "tool", tool_call_id: "call_1", content: "ok" }, { role: "assistant", content: "Done." }];
+    expect(texts(chatOf(all, [], false), said, piece("I look."), call, result, piece("Done."))).toEqual(["Clean up.", "I look.", "call_1 ok", "Done."]);
+  });
 });

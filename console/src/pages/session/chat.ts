@@ -64,6 +64,12 @@ export function addUserMessage(chat: Chat, message: string): Chat {
   return add(chat, (key) => ({ kind: "user", key, text: message }), true);
 }
 
+/** Without the last message of the person that says this: it could not be sent. */
+export function withoutMessage(chat: Chat, message: string): Chat {
+  const index = chat.items.findLastIndex((item) => item.kind === "user" && item.text === message);
+  return index < 0 ? chat : { ...chat, items: chat.items.toSpliced(index, 1), isRunning: false };
+}
+
 /** The chat after an update of the session; unknown types change nothing. */
 export function applyUpdate(chat: Chat, type: string, payload: Payload): Chat {
   switch (type) {
@@ -95,6 +101,34 @@ export function applyUpdate(chat: Chat, type: string, payload: Payload): Chat {
     default:
       return chat;
   }
+}
+
+/** What was heard of a session: an update, or what the person wrote here. */
+export type Heard = { type: string; payload: Payload } | { said: string };
+
+export function applyHeard(chat: Chat, heard: Heard): Chat {
+  return "said" in heard ? addUserMessage(chat, heard.said) : applyUpdate(chat, heard.type, heard.payload);
+}
+
+/** What of it is not in the stored messages yet: a text is stored when it is complete, with its calls. */
+export function notStored(stored: Chat, heard: readonly Heard[]): readonly Heard[] {
+  const calls = new Map(stored.items.flatMap((item) => (item.kind === "call" ? [[item.id, item.result !== null] as const] : [])));
+  const lastSaid = stored.items.findLast((item) => item.kind === "user")?.text;
+  const isStored = (each: Heard): boolean => {
+    if ("said" in each) return each.said === lastSaid;
+    const id = text(each.payload, "id");
+    return (each.type === "call" && calls.has(id)) || (each.type === "result" && calls.get(id) === true);
+  };
+  return withoutText(stored, heard.slice(heard.findLastIndex(isStored) + 1));
+}
+
+/** Without the pieces of the text with which the stored messages end. */
+function withoutText(stored: Chat, heard: readonly Heard[]): readonly Heard[] {
+  const last = stored.items.at(-1);
+  const other = heard.findIndex((each) => !("type" in each) || each.type !== "text");
+  const pieces = heard.slice(0, other < 0 ? heard.length : other);
+  const said = pieces.map((each) => ("payload" in each ? text(each.payload, "text") : "")).join("");
+  return last?.kind === "agent" && said && last.text.endsWith(said) ? heard.slice(pieces.length) : heard;
 }
 
 function applyText(chat: Chat, payload: Payload): Chat {

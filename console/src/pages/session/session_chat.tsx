@@ -5,31 +5,41 @@ import { useEffect, useReducer, useState } from "preact/hooks";
 import { may } from "../../account";
 import { listDecisions } from "../../api/decisions";
 import { type Diagnostic, type SessionRow, listDiagnostics, listMessages, sendMessage } from "../../api/sessions";
-import { type BusEvent, connections, join, onEvent, onSnapshot } from "../../live/bus";
+import { connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
 import { type Level, attempt, showToast } from "../../parts/toast";
 import { ApprovalCard } from "../approvals/approval_card";
 import { waiting } from "../approvals/waiting";
-import { type Chat, EMPTY_CHAT, addUserMessage, applyUpdate } from "./chat";
+import { type Chat, EMPTY_CHAT, type Heard, applyHeard, notStored, withoutMessage } from "./chat";
 import { ChatView } from "./chat_view";
 import { Diagnostics } from "./diagnostics";
 import { chatOf } from "./stored_messages";
 
 const CALLS = 500; // of which the decisions are shown
 
-type Change = { type: "reset"; chat: Chat } | { type: "update"; event: BusEvent } | { type: "said"; text: string };
+/** The chat, and what of it the stored messages do not have yet: they may be read while more is heard. */
+interface Shown {
+  chat: Chat;
+  heard: readonly Heard[];
+}
 
-function change(chat: Chat, action: Change): Chat {
-  if (action.type === "reset") return action.chat;
-  if (action.type === "said") return addUserMessage(chat, action.text);
-  return applyUpdate(chat, action.event.type, action.event.payload);
+type Change = { stored: Chat } | { heard: Heard } | { notSent: string };
+
+function change(shown: Shown, action: Change): Shown {
+  if ("heard" in action) return { chat: applyHeard(shown.chat, action.heard), heard: [...shown.heard, action.heard] };
+  if ("notSent" in action) {
+    const heard = shown.heard.filter((each) => !("said" in each) || each.said !== action.notSent);
+    return { chat: withoutMessage(shown.chat, action.notSent), heard };
+  }
+  const heard = notStored(action.stored, shown.heard);
+  return { chat: heard.reduce(applyHeard, action.stored), heard };
 }
 
 export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   const { id } = session;
   const room = `session:${id}`;
-  const [chat, dispatch] = useReducer<Chat, Change>(change, EMPTY_CHAT);
+  const [{ chat }, dispatch] = useReducer<Shown, Change>(change, { chat: EMPTY_CHAT, heard: [] });
   const [diagnostics, setDiagnostics] = useState<ReadonlyMap<string, Diagnostic>>(new Map());
   const messages = useLoad(`${id}-${connections.value}`, async (signal) => {
     const calls = { session: id, event: "tool.before" };
@@ -38,7 +48,7 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   });
 
   useEffect(() => {
-    if (messages.data) dispatch({ type: "reset", chat: chatOf(messages.data.stored, messages.data.decided, session.state === "working") });
+    if (messages.data) dispatch({ stored: chatOf(messages.data.stored, messages.data.decided, session.state === "working") });
   }, [messages.data]);
   useEffect(() => {
     const abort = new AbortController();
@@ -53,7 +63,7 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
         if (event.room !== room) return;
         if (event.type === "preview:resource_set") setDiagnostics((old) => withDiagnostic(old, event.payload));
         else if (event.type === "hook_notification") notify(event.payload);
-        else dispatch({ type: "update", event });
+        else dispatch({ heard: event });
       }),
     ];
     return () => {
@@ -76,11 +86,12 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
         <Composer
           isRunning={chat.isRunning}
           onSend={async (text) => {
+            dispatch({ heard: { said: text } }); // before the answer can come
             const sent = await attempt(async () => {
               await sendMessage(id, text);
               return true;
             });
-            if (sent) dispatch({ type: "said", text });
+            if (!sent) dispatch({ notSent: text });
             return sent === true;
           }}
         />
