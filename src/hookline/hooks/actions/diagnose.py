@@ -74,7 +74,7 @@ class Diagnose:
         await _call_tool(host, NOTIFY_CHANGE_TOOL, {"path": path, "content": content})
         if not (self.inject or self.publish):
             return SILENT
-        found = await _call_tool(host, DIAGNOSTICS_TOOL, {"path": path})
+        found = _diagnostics_in(await _call_tool(host, DIAGNOSTICS_TOOL, {"path": path}))
         lines = _format_diagnostics(path, found)
         if self.publish:
             await _publish_diagnostics(host, path, found, lines)
@@ -114,7 +114,7 @@ async def _call_tool(host: Host, tool: str, input: dict[str, Any]) -> Any:
     return result.content
 
 
-async def _publish_diagnostics(host: Host, path: str, found: Any, lines: list[str]) -> None:
+async def _publish_diagnostics(host: Host, path: str, found: list[Any], lines: list[str]) -> None:
     level = "warning" if lines else "info"
     message = "\n".join(lines) or f"{path}: nothing to report"
     try:
@@ -139,14 +139,17 @@ def _inject_diagnostics(event: Event, text: str) -> Outcome:
     return Outcome(changes=changes)
 
 
-def _format_diagnostics(path: str, found: Any) -> list[str]:
-    """One line for each diagnostic, from any of the usual formats."""
-    if isinstance(found, dict):
-        found = found.get("diagnostics") or found.get("errors") or []
-    if isinstance(found, str):
-        return found.splitlines()[:_MAX_DIAGNOSTICS]
-    if not isinstance(found, list):
-        return []
+def _diagnostics_in(answer: Any) -> list[Any]:
+    """The diagnostics of a language server's answer, in any of the usual formats."""
+    if isinstance(answer, dict):
+        answer = answer.get("diagnostics") or answer.get("errors") or []
+    if isinstance(answer, str):
+        return answer.splitlines()
+    return answer if isinstance(answer, list) else []
+
+
+def _format_diagnostics(path: str, found: list[Any]) -> list[str]:
+    """One line for each."""
     lines = [_format_diagnostic(path, each) for each in found[:_MAX_DIAGNOSTICS]]
     return [*lines, f"… and {len(found) - _MAX_DIAGNOSTICS} more"] if len(found) > _MAX_DIAGNOSTICS else lines
 

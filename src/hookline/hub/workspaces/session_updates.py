@@ -94,8 +94,8 @@ def _diagnostics_json(notice: Notice) -> dict[str, Any]:
     """As digitorn names it. No items: the file has none any more."""
     data = notice.data if isinstance(notice.data, dict) else {}
     found = data.get("diagnostics")
-    items = found if isinstance(found, list) else []
-    present = {str(each.get("severity")) for each in items if isinstance(each, dict)}
+    items = [each if isinstance(each, dict) else {"message": str(each)} for each in found or ()]
+    present = {str(each.get("severity")) for each in items}
     return {
         "file_path": str(data.get("path", notice.title)),
         "items": items,
