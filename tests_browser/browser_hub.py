@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import ConsoleMessage, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 ROOT = Path(__file__).parents[1]
 HOOKLINE = ROOT / ".venv/bin/hookline"
@@ -53,12 +53,14 @@ class HubProcess:
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "HOOKLINE"))},
             "HOME": str(home),
+            "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CONFIG_HOME": str(home / "config"),
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_RUNTIME_DIR": str(home / "run"),
         }
         (home / "run").mkdir(mode=0o700, exist_ok=True)
+        (home / "bin").mkdir(exist_ok=True)
         self.workspace.mkdir(exist_ok=True)
         self.write_hooks(HOOKS)
         self.url = ""
@@ -168,14 +170,14 @@ with hookline.session(config="hookline.yaml", ask=lambda question: False):
 
 @dataclass
 class Watched:
-    """What a page complained about."""
+    """What the pages of a browser complained about."""
 
     violations: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
-    def attach(self, page: Page) -> None:
-        page.on("console", self._hear)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+    def attach(self, context: BrowserContext) -> None:
+        context.on("console", self._hear)
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
 
     def _hear(self, message: ConsoleMessage) -> None:
         text = message.text

@@ -8,19 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from agent_pages import Api
 from browser_hub import CHROMIUM_OPTIONS, DESKTOP, WAIT, HubProcess, Watched
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium in PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -55,16 +61,20 @@ def watched() -> Iterator[Watched]:
 
 
 @pytest.fixture
-def context(browser: Browser, signed_in: dict[str, object]) -> Iterator[BrowserContext]:
+def context(browser: Browser, signed_in: dict[str, object], watched: Watched) -> Iterator[BrowserContext]:
+    """A signed-in browser. A violation of a policy or an error in any of its pages fails the test."""
     context = browser.new_context(storage_state=signed_in, viewport=DESKTOP)  # type: ignore[arg-type]
     context.set_default_timeout(WAIT)
+    watched.attach(context)
     yield context
     context.close()
 
 
 @pytest.fixture
-def page(context: BrowserContext, watched: Watched) -> Page:
-    """A signed-in page. A violation of the policy or an error in it fails the test."""
-    page = context.new_page()
-    watched.attach(page)
-    return page
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def api(hub: HubProcess, signed_in: dict[str, object]) -> Api:
+    return Api(hub, signed_in)

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, expect
 def test_a_link_works_once_and_the_browser_stays_signed_in(browser: Browser, hub: HubProcess, watched: Watched) -> None:
     link = hub.new_link()
     context = browser.new_context()
+    watched.attach(context)
     page = context.new_page()
-    watched.attach(page)
     page.goto(link)
     expect(page.get_by_role("heading", name="Decisions")).to_be_visible(timeout=WAIT)
     assert "enter" not in page.url
@@ -18,7 +18,7 @@ def test_a_link_works_once_and_the_browser_stays_signed_in(browser: Browser, hub
     expect(page.get_by_role("heading", name="Decisions")).to_be_visible(timeout=WAIT)
 
     other = browser.new_context().new_page()
-    watched.attach(other)
+    watched.attach(other.context)
     other.goto(link)
     expect(other.get_by_role("alert")).to_contain_text("used already", timeout=WAIT)
     expect(other.get_by_text("hookline hub open")).to_be_visible()

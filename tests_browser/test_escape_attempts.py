@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from agent_pages import Api, BrowserAgent, call
-from browser_hub import WAIT, HubProcess
+from browser_hub import WAIT, HubProcess, Watched
 from escape_attempts import FORBIDDEN, NAVIGATIONS, POISONS, REQUESTS, document_attempts
 from network_sinks import NetworkSinks
-from playwright.sync_api import BrowserContext, Frame, Page, expect
+from playwright.sync_api import Frame, Page, expect
 
 RUN = """
 async ([attempts, sink, stun, hub]) => {
@@ -38,11 +38,6 @@ RUN_IN_WORKER = f"""
 """
 
 
-@pytest.fixture(scope="module")
-def api(hub: HubProcess, signed_in: dict[str, object]) -> Api:
-    return Api(hub, signed_in)
-
-
 @pytest.fixture
 def sinks() -> Iterator[NetworkSinks]:
     sinks = NetworkSinks()
@@ -51,9 +46,9 @@ def sinks() -> Iterator[NetworkSinks]:
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
-    """One whose complaints about policies are what is expected."""
-    return context.new_page()
+def watched() -> Watched:
+    """Complaints about policies are what is expected here."""
+    return Watched()
 
 
 def try_all(

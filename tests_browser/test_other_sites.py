@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from browser_hub import WAIT, HubProcess
+from browser_hub import WAIT, HubProcess, Watched
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 
@@ -54,6 +54,12 @@ SOCKET = """
   socket.onerror = () => resolve("refused");
 })
 """
+
+
+@pytest.fixture
+def watched() -> Watched:
+    """The browser says that the hub's policy forbids to frame it."""
+    return Watched()
 
 
 @pytest.fixture

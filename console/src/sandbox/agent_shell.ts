@@ -3,7 +3,11 @@
 import { type Socket, io } from "socket.io-client";
 import { FrameLink, type FrameMessage } from "./frame_link";
 
-export type ShellState = "attaching" | "attached" | "elsewhere" | "hangs" | "gone";
+/**
+ * unseparated: the browser would run the agent's code and its hooks in one process, so scripts of hooks run on the hub.
+ * unprotected: it cannot keep the agent's code in its frame, so the page is not opened and the agent goes on at the hub.
+ */
+export type ShellState = "attaching" | "attached" | "unseparated" | "unprotected" | "elsewhere" | "hangs" | "gone";
 
 export interface ShellOptions {
   session: string;
@@ -42,6 +46,9 @@ interface ToolRequest {
 
 const MAX_BYTES = 900_000;
 const PICTURE_WITHIN = 500;
+const HOOKS_WITHIN = 5000;
+/** How long the agent's frame is busy while the hooks frame has to answer; a loaded machine gets a second chance. */
+const BUSY_FOR = [60, 250, 1000, 2000];
 const REPLACED = { error: "the page did not answer and was replaced" };
 const NAMES: FrameName[] = ["hooks", "agent", "net"];
 
@@ -50,6 +57,12 @@ export class AgentShell {
   private readonly frames = new Map<FrameName, FrameLink>();
   private readonly runs = new Map<string, { answer: Answer; document: boolean; hook: string }>();
   private attached: Attached | null = null;
+  /** Whether the frames `hooks` and `agent` run beside each other; null until it was tried. */
+  private separate: boolean | null = null;
+  private hooksReady = Promise.withResolvers<void>();
+  private stillBusy = Promise.withResolvers<void>();
+  private readonly loaded = new WeakSet<FrameLink>();
+  private wasWhole = false;
   private dom = "";
   private sent: string | null = null;
   private closed = false;
@@ -88,7 +101,10 @@ export class AgentShell {
     this.dom = told.dom;
     this.sent = null;
     this.closeFrames();
-    for (const name of NAMES) this.openFrame(name, told);
+    this.wasWhole = false;
+    this.hooksReady = Promise.withResolvers<void>();
+    for (const name of isProtected() ? NAMES : (["net"] as const)) this.openFrame(name, told);
+    this.tellFrames();
   }
 
   private detach(state: ShellState): void {
@@ -111,13 +127,40 @@ export class AgentShell {
       parent: this.options.parent,
       ...(name === "agent" ? { title: `The page of ${this.options.name}` } : {}),
       onReady: () => {
-        if (name === "agent") link.send({ load: this.dom });
+        if (name === "hooks") this.hooksReady.resolve();
+        if (name === "agent") void this.loadDocument(link, told);
         this.tellFrames();
       },
       onMessage: (message) => this.hear(name, message),
       onLost: () => this.replaceFrame(name, told),
     });
     this.frames.set(name, link);
+  }
+
+  /** Whether the frames are in processes of their own is tried before any code of the agent runs. */
+  private async loadDocument(link: FrameLink, told: Attached): Promise<void> {
+    this.separate ??= await this.testSeparation(link);
+    if (this.attached !== told || !link.isReady) return;
+    if (!this.separate) {
+      this.frames.get("hooks")?.close();
+      this.frames.delete("hooks");
+    }
+    this.loaded.add(link);
+    link.send({ load: this.dom });
+    this.tellFrames();
+  }
+
+  /** The hooks frame answers while the agent's frame is busy. In one process it would answer afterwards. Null: not known. */
+  private async testSeparation(agent: FrameLink): Promise<boolean | null> {
+    await Promise.race([this.hooksReady.promise, wait(HOOKS_WITHIN)]);
+    for (const time of BUSY_FOR) {
+      const hooks = this.frames.get("hooks");
+      if (!hooks?.isReady) return false;
+      this.stillBusy = Promise.withResolvers<void>();
+      if (!(await agent.request("busy", { time }))) return null;
+      if (await Promise.race([hooks.request("echo", {}).then(Boolean), this.stillBusy.promise.then(() => false)])) return true;
+    }
+    return false;
   }
 
   private replaceFrame(name: FrameName, told: Attached): void {
@@ -130,12 +173,26 @@ export class AgentShell {
 
   /** The hub learns which frames answer. Without a frame it does what it does without a page. */
   private tellFrames(): void {
-    const states = Object.fromEntries(NAMES.map((name) => [name, this.frames.get(name)?.isReady ? "ok" : "hangs"]));
+    const states = Object.fromEntries(NAMES.map((name) => [name, this.isWorking(name) ? "ok" : "hangs"]));
     const text = JSON.stringify(states);
     if (text === this.sent) return;
     this.sent = text;
     this.socket.emit("frames", states);
-    this.options.onState(states["agent"] === "ok" && states["hooks"] === "ok" ? "attached" : "hangs");
+    this.options.onState(this.stateOf(states));
+  }
+
+  private isWorking(name: FrameName): boolean {
+    const frame = this.frames.get(name);
+    if (!frame?.isReady) return false;
+    return name === "net" || (name === "agent" ? this.loaded.has(frame) : this.separate === true);
+  }
+
+  private stateOf(frames: Record<string, string>): ShellState {
+    if (!isProtected()) return "unprotected";
+    const isWhole = frames["agent"] === "ok" && (frames["hooks"] === "ok" || this.separate === false);
+    if (!isWhole) return this.wasWhole ? "hangs" : "attaching";
+    this.wasWhole = true;
+    return this.separate ? "attached" : "unseparated";
   }
 
   /** Each frame may say what is its own, and nothing else: the agent's cannot answer for a hook. */
@@ -157,7 +214,8 @@ export class AgentShell {
   }
 
   private hearAgent(message: FrameMessage): void {
-    if ("state" in message) this.saveDom(String(message["state"]));
+    if ("idle" in message) this.stillBusy.resolve();
+    else if ("state" in message) this.saveDom(String(message["state"]));
     else if ("call" in message) void this.callTool("agent", message, null, false);
   }
 
@@ -223,6 +281,15 @@ export class AgentShell {
     this.dom = dom;
     this.socket.emit("state", { dom });
   }
+}
+
+/** Without Trusted Types, the agent's code could make a frame that has what its own has lost. */
+function isProtected(): boolean {
+  return "trustedTypes" in window;
+}
+
+function wait(time: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, time));
 }
 
 /** One message to the hub has at most a megabyte. */

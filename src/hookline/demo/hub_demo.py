@@ -46,7 +46,7 @@ _NO_FORCE: Final = {
     "reason": "Others work on this branch.",
     "priority": 10,
 }
-_LOG_FETCH: Final = {"id": "log-fetch", "matcher": "^fetch$", "action": "log", "reason": "fetched {{input.url}}"}
+_LOG_FETCH: Final = {"id": "log-fetch", "matcher": "^fetch$", "action": "log"}
 _RULES: Final = (([_NO_FORCE], "After Monday"), ([_NO_FORCE, _LOG_FETCH], "See what is fetched"))
 """The versions of the rules for everyone, each with its note."""
 

@@ -10,6 +10,7 @@ import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
 import { attempt } from "../../parts/toast";
+import { agentPath } from "../../router";
 import { FrameArea, type PageState } from "../../sandbox/frame_area";
 import { openAgent } from "../agents/agents_page";
 import { SessionChat } from "../session/session_chat";
@@ -48,7 +49,7 @@ function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
               <ul class="list">
                 {items.map((each) => (
                   <li key={each.id} class="agent-session">
-                    <a href={`/agents/${encodeURIComponent(agent.id)}/sessions/${encodeURIComponent(each.id)}`} class="mono">
+                    <a href={agentPath(agent.id, each.id)} class="mono">
                       {each.id}
                     </a>
                     <span class="muted">
@@ -58,7 +59,9 @@ function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
                 ))}
               </ul>
             ) : (
-              <Empty title="No session yet." />
+              <Empty title="No session yet." icon="sessions">
+                <p>A new session opens the agent's page with a chat beside it.</p>
+              </Empty>
             )
           }
         </When>
@@ -67,18 +70,39 @@ function ClosedAgent({ agent }: { agent: Agent }): JSX.Element {
   );
 }
 
-const STATES: Record<PageState, string> = {
-  attaching: "Connecting…",
-  attached: "This page runs it",
-  elsewhere: "Another tab runs it",
-  hangs: "Its page hangs and is replaced",
-  gone: "It goes on at the hub",
+interface StateText {
+  text: string;
+  look: "allow" | "ask" | "silent";
+  /** Instead of the agent's page, if there is none. */
+  note?: string;
+}
+
+const STATES: Record<PageState, StateText> = {
+  attaching: { text: "Connecting…", look: "silent" },
+  attached: { text: "This page runs it", look: "allow" },
+  unseparated: { text: "This page runs it, scripts of hooks run on the hub", look: "ask" },
+  unprotected: {
+    text: "It goes on at the hub",
+    look: "ask",
+    note: "This browser has no Trusted Types, so it could not keep the agent's code in its frame. Scripts of hooks run on the hub, and the chat works.",
+  },
+  elsewhere: { text: "Another tab runs it", look: "ask", note: "One page at a time shows the agent's document and runs its scripts." },
+  hangs: { text: "Its page hangs and is replaced", look: "ask" },
+  gone: {
+    text: "It goes on at the hub",
+    look: "ask",
+    note: "This page is not connected. The agent goes on at the hub with all its hooks, and its document comes back with the connection.",
+  },
 };
+const NOT_EDITOR = "Only editors run an agent's page. You can read the chat.";
+const ONE_PROCESS = "This browser runs the agent's page and the frame of its hooks in one process, where a loop in one would stop the other.";
 
 function OpenAgent({ agent, id }: { agent: Agent; id: string }): JSX.Element {
   const session = useLoad(id, (signal) => showSession(id, signal));
   const [state, setState] = useState<PageState>("attaching");
   const [takeOver, setTakeOver] = useState(0);
+  const shown = STATES[state];
+  const note = may("editor") ? shown.note : NOT_EDITOR;
   return (
     <Page
       title={agent.name}
@@ -87,7 +111,7 @@ function OpenAgent({ agent, id }: { agent: Agent; id: string }): JSX.Element {
         <>
           <a href="/agents">Agents</a>
           <span aria-hidden="true">›</span>
-          <a href={`/agents/${encodeURIComponent(agent.id)}`}>{agent.name}</a>
+          <a href={agentPath(agent.id)}>{agent.name}</a>
         </>
       }
       actions={session.data && <SessionActions session={session.data} reload={session.reload} />}
@@ -98,8 +122,8 @@ function OpenAgent({ agent, id }: { agent: Agent; id: string }): JSX.Element {
             <section class="agent-frame" aria-label={`The page of ${agent.name}`}>
               <header>
                 <strong>{agent.name}</strong>
-                <span class="muted" role="status">
-                  {STATES[state]}
+                <span class="verdict" data-verdict={shown.look} role="status" title={state === "unseparated" ? ONE_PROCESS : undefined}>
+                  {shown.text}
                 </span>
                 {state === "elsewhere" && (
                   <button type="button" class="small" onClick={() => setTakeOver(takeOver + 1)}>
@@ -108,6 +132,12 @@ function OpenAgent({ agent, id }: { agent: Agent; id: string }): JSX.Element {
                 )}
               </header>
               <FrameArea agent={agent} session={data.id} onState={setState} takeOver={takeOver} />
+              {note && (
+                <div class="frame-note">
+                  <Icon name="agents" />
+                  <p>{note}</p>
+                </div>
+              )}
             </section>
             <SessionChat session={data} />
           </div>

@@ -23,6 +23,8 @@ interface DomInput {
   const MAX_JSON = 800_000;
   const MAX_CALLS = 8;
   const SAVE_DELAY = 1000;
+  const MAX_BUSY = 2000;
+  const BUSY_AFTER = 20;
   const root = self as unknown as Record<string, unknown>;
   const factory = root["trustedTypes"] as { createPolicy: (name: string, rules: object) => Trusted } | undefined;
   const startWorker = Worker;
@@ -256,9 +258,23 @@ interface DomInput {
     }, SAVE_DELAY);
   }
 
+  function stayBusy(time: number): void {
+    const end = performance.now() + time;
+    while (performance.now() < end);
+  }
+
+  /** For the console's test whether another frame answers meanwhile. The second part lets the word arrive before that one's. */
+  function beBusy(request: unknown, time: number): void {
+    port.postMessage({ done: request });
+    stayBusy(time);
+    port.postMessage({ idle: true });
+    stayBusy(BUSY_AFTER);
+  }
+
   async function receive(event: MessageEvent): Promise<void> {
     const told = event.data as Record<string, unknown>;
     if ("ping" in told) port.postMessage({ pong: told["ping"] });
+    else if ("busy" in told) beBusy(told["busy"], Math.min(Number(told["time"]), MAX_BUSY));
     else if ("load" in told) document.body.innerHTML = String(told["load"]);
     else if ("picture" in told) port.postMessage({ done: told["picture"], answer: picture() });
     else if ("settle" in told) {

@@ -22,6 +22,9 @@ interface StartRun {
     const MAX_ERROR = 2_000;
     const MAX_JSON = 800_000;
     const MAX_REASON = 20_000;
+    /** Policies refuse them; without them a script is told the same here and on the hub. */
+    const REMOVED = ["fetch", "fetchLater", "XMLHttpRequest", "WebSocket", "WebSocketStream", "EventSource", "WebTransport", "caches", "indexedDB"];
+    const NO_MEMORY = /^Invalid (string|array|typed array|array buffer) length|allocation failed/i;
     const { parse, stringify } = JSON;
     const { defineProperty } = Object;
     const root = self as unknown as {
@@ -50,6 +53,7 @@ interface StartRun {
       try {
         if (typeof error !== "object" || error === null) return String(error);
         const told = error as { message?: unknown; name?: unknown };
+        if (error instanceof RangeError && NO_MEMORY.test(error.message)) return "out of memory";
         return String(told.message ?? "") || String(told.name || error);
       } catch {
         return "the script threw something that cannot be shown";
@@ -90,6 +94,9 @@ interface StartRun {
       defineProperty(root, name, { value, writable: true, enumerable: true, configurable: true });
     };
 
+    for (let owner: object | null = self; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+      for (const name of REMOVED) delete (owner as Record<string, unknown>)[name];
+    }
     root.onmessage = async (event) => {
       const given = event.data as StartRun;
       root.onmessage = (later) => {
@@ -160,6 +167,7 @@ interface StartRun {
   function receive(event: MessageEvent): void {
     const told = event.data as Record<string, unknown>;
     if ("ping" in told) port.postMessage({ pong: told["ping"] });
+    else if ("echo" in told) port.postMessage({ done: told["echo"] });
     else if ("source" in told) start(told as unknown as StartRun);
     else if ("settle" in told) runs.get(String(told["run"]))?.worker.postMessage(told);
     else if ("kill" in told) for (const run of told["kill"] === null ? [...runs.keys()] : [String(told["kill"])]) finish(run, null);

@@ -1,0 +1,99 @@
+"""The page of a browser agent: what it shows, for whom, and in browsers that cannot keep its code in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from agent_pages import Api, BrowserAgent, call
+from browser_hub import CHROMIUM_OPTIONS, DESKTOP, PHONE, WAIT, HubProcess, find_violations
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+
+WHERE = "return {decision: 'deny', reason: 'decided in ' + typeof importScripts}"
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"scheme": "light", "size": DESKTOP},
+    "dark": {"scheme": "dark", "size": DESKTOP},
+    "phone": {"scheme": "light", "size": PHONE},
+}
+
+
+def guarded_agent(api: Api, name: str) -> BrowserAgent:
+    """Its only call is denied by a script, which says where it ran."""
+    agent = BrowserAgent(api, name, [call("bash", command="touch x"), {"say": "done"}])
+    agent.add_rules({"id": "where", "matcher": "^bash$", "action": "script", "script": WHERE})
+    return agent
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_everybody_can_use_it(page: Page, api: Api, look: str) -> None:
+    page.emulate_media(color_scheme=LOOKS[look]["scheme"], reduced_motion="reduce")
+    page.set_viewport_size(LOOKS[look]["size"])
+    steps = [call("dom", action="append", html="<h1>Board</h1><p>All is well.</p>"), {"say": "Drawn."}]
+    agent = BrowserAgent(api, f"Board {look}", steps)
+    agent.open(page)
+    agent.say()
+    expect(page.get_by_role("log", name="Chat")).to_contain_text("Drawn.", timeout=WAIT)
+    region = page.get_by_role("region", name=f"The page of Board {look}")
+    expect(region.get_by_text(f"Board {look}", exact=True)).to_be_visible()
+    assert find_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
+    for path in (f"/agents/{agent.id}", "/agents"):
+        page.goto(api.hub.url + path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        assert find_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
+
+
+def test_a_viewer_reads_the_chat_and_does_not_drive(browser: Browser, hub: HubProcess, api: Api) -> None:
+    agent = guarded_agent(api, "Watched")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(hub.new_link("--role", "viewer"))
+    expect(page.get_by_role("heading", name="Decisions")).to_be_visible(timeout=WAIT)
+    page.goto(agent.url)
+    expect(page.get_by_text("Only editors run an agent's page")).to_be_visible(timeout=WAIT)
+    agent.say()
+    expect(page.get_by_role("log", name="Chat")).to_contain_text("decided in undefined", timeout=WAIT)
+    expect(page.get_by_role("textbox", name="Message")).to_have_count(0)
+    assert page.locator("iframe").count() == 0
+    context.close()
+
+
+def test_without_trusted_types_scripts_run_on_the_hub(context: BrowserContext, page: Page, api: Api) -> None:
+    """As in a browser that lacks them: the agent's frame is not opened, and the page says so."""
+    context.add_init_script("delete window.trustedTypes")
+    agent = guarded_agent(api, "Unprotected")
+    page.goto(agent.url)
+    expect(page.get_by_text("This browser has no Trusted Types")).to_be_visible(timeout=WAIT)
+    agent.say()
+    assert "decided in undefined" in agent.results()[0]
+    assert page.locator("iframe[src*='/sandbox/agent'], iframe[src*='/sandbox/hooks']").count() == 0
+    assert find_violations(page) == []
+
+
+@pytest.fixture
+def one_process(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium that runs pages of different sites in one process."""
+    separated_by = "IsolateSandboxedIframes,IsolateOrigins,site-per-process,OriginKeyedProcessesByDefault"
+    options = ["--disable-site-isolation-trials", f"--disable-features={separated_by}"]
+    browser = playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=[*CHROMIUM_OPTIONS, *options, "--renderer-process-limit=1"]
+    )
+    yield browser
+    browser.close()
+
+
+def test_without_separate_processes_scripts_run_on_the_hub(
+    one_process: Browser, signed_in: dict[str, object], api: Api
+) -> None:
+    agent = guarded_agent(api, "Unseparated")
+    context = one_process.new_context(storage_state=signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(agent.url)
+    expect(page.get_by_text("scripts of hooks run on the hub")).to_be_visible(timeout=WAIT)
+    agent.say()
+    assert "decided in undefined" in agent.results()[0]
+    context.close()
