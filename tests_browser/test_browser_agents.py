@@ -7,32 +7,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from agent_pages import Api, BrowserAgent, call
-from browser_hub import WAIT, HubProcess
+from agent_pages import Api, BrowserAgent, call, wait_for
+from browser_hub import WAIT
+from flo_examples import RULES
 from playwright.sync_api import BrowserContext, Page, expect
 
-LOG_ALL = "log('Tool called:', toolName, 'with input:', JSON.stringify(toolInput));"
-BLOCK_ENV = """if (toolInput.path?.includes('.env')) {
-  return { decision: 'deny', reason: 'Cannot modify .env files' };
-}"""
-FORMAT_PYTHON = """if (toolInput.path?.endsWith('.py')) {
-  await callTool('bash', { command: `echo formatted ${toolInput.path} > formatted.txt` });
-  log('Formatted:', toolInput.path);
-}"""
-RUNJS_NOTICE = """await callTool('runjs', {
-  context: 'iframe',
-  code: 'var d = document.createElement("div"); d.className = "notification"; d.textContent = "Tool ' + toolName + ' completed"; document.body.appendChild(d);'
-});"""
-DOM_NOTICE = """await callTool('dom', {
-  action: 'modify',
-  selector: 'body',
-  innerHTML: document.body.innerHTML + '<div class="notification">Tool ' + toolName + ' completed</div>'
-});"""
-
-
-@pytest.fixture(scope="module")
-def api(hub: HubProcess, signed_in: dict[str, object]) -> Api:
-    return Api(hub, signed_in)
+BLACK = """#!/bin/sh
+echo formatted >> "$1"
+"""
 
 
 @pytest.fixture
@@ -96,41 +78,43 @@ def test_tools_act_in_the_page_and_at_the_hub(page: Page, api: Api, server: str)
     expect(frame.locator("p")).to_have_count(0)
 
 
-def test_the_four_scripts_of_flos_guide(page: Page, api: Api) -> None:
-    steps = [
-        call("write_file", path="a.env", content="x"),
-        call("write_file", path="a.py", content="x"),
-        {"say": "done"},
-    ]
-    agent = BrowserAgent(api, "Scripts", steps)
-    script = {"action": "script", "continueOnError": False}
-    agent.set_rules(
-        {
-            "hooks": {
-                "PreToolUse": [
-                    {**script, "id": "log-all", "script": LOG_ALL},
-                    {**script, "id": "block-env", "matcher": "^write_file$", "script": BLOCK_ENV},
-                ],
-                "PostToolUse": [
-                    {**script, "id": "format", "matcher": "^write_file$", "script": FORMAT_PYTHON},
-                    {**script, "id": "by-runjs", "matcher": "^write_file$", "script": RUNJS_NOTICE},
-                    {**script, "id": "by-dom", "matcher": "^write_file$", "script": DOM_NOTICE},
-                ],
-            }
-        }
-    )
+def run_flo_examples(agent: BrowserAgent) -> list[str]:
+    """What the tools answered. `black` is a stand-in that the shell finds first."""
+    black = agent.api.hub.home / "bin" / "black"
+    black.write_text(BLACK, encoding="utf-8")
+    black.chmod(0o755)
+    agent.set_rules(RULES)
+    agent.say()
+    return agent.results()
+
+
+EXAMPLE_STEPS = [
+    call("bash", command="rm -rf important"),
+    call("write_file", path="a.env", content="x"),
+    call("write_file", path="a.py", content="x = 1\n"),
+    {"say": "done"},
+]
+
+
+def test_the_scripts_of_flos_guide_run_as_written(page: Page, api: Api) -> None:
+    """In the page, then in QuickJS: both decide the same, and only a page has a document."""
     lines: list[str] = []
     page.on("console", lambda message: lines.append(message.text))
-    frame = agent.open(page)
-    agent.say()
-    results = agent.results()
-    assert "Cannot modify .env files" in results[0]
-    assert not (agent.workspace / "a.env").exists()
-    assert (agent.workspace / "formatted.txt").read_text() == "formatted a.py\n"
-    expect(frame.locator(".notification")).to_have_count(2, timeout=WAIT)  # meanwhile, what the console said arrives
-    assert any("Formatted: a.py" in line for line in lines)
-    assert any("Tool called: write_file" in line for line in lines)
-    expect(frame.locator(".notification")).to_have_text(["Tool write_file completed"] * 2)
+    in_page = BrowserAgent(api, "Scripts", EXAMPLE_STEPS)
+    frame = in_page.open(page)
+    results = run_flo_examples(in_page)
+    assert "Dangerous command blocked" in results[0]
+    assert "Cannot modify .env files" in results[1]
+    assert not (in_page.workspace / "a.env").exists()
+    assert (in_page.workspace / "a.py").read_text() == "x = 1\nformatted\n"
+    expect(frame.locator(".notification")).to_have_text(["Tool write_file completed"] * 2, timeout=WAIT)
+    for line in ("Tool called: bash with input: {", "Tool called: write_file with input: {", "Formatted: a.py"):
+        wait_for(lambda line=line: any(line in each for each in lines))
+
+    at_hub = BrowserAgent(api, "Scripts at the hub", EXAMPLE_STEPS)
+    same = [each.replace(f"agent:{in_page.id}:", f"agent:{at_hub.id}:") for each in results]
+    assert run_flo_examples(at_hub) == same
+    assert (at_hub.workspace / "a.py").read_text() == "x = 1\nformatted\n"
 
 
 def test_a_page_that_closes_changes_nothing(context: BrowserContext, page: Page, api: Api) -> None:

@@ -163,15 +163,6 @@ def test_two_editors_do_not_undo_each_other(page: Page, context: BrowserContext,
         expect(other.get_by_role("listitem").filter(has_text=text)).to_be_visible()
 
 
-def test_rules_survive_a_restart(page: Page, hub: HubProcess) -> None:
-    open_form(page, hub)
-    page.get_by_label("Reason").fill("Still here")
-    save(page)
-    hub.restart()
-    page.reload()
-    expect(page.get_by_role("listitem").filter(has_text="Still here")).to_be_visible(timeout=2 * WAIT)
-
-
 def test_the_keyboard_alone(page: Page, hub: HubProcess) -> None:
     open_form(page, hub)
     page.get_by_label("Event type").focus()
