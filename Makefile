@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-hub test-package console hub dist check format bench bench-load bench-hub docs pictures lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-frameworks test-mcp test-editors test-protocols test-console test-browser test-hub test-package console hub dist check format bench bench-load bench-hub bench-console console-pictures docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -95,6 +95,13 @@ test-browser: $(VENV)/.ready console $(BROWSER)/python/.ready  ## the console an
 	test -e $(CONSOLE)/index.html || { echo "test-browser: skipped: the console is not built"; exit 0; }; \
 	$(BROWSER)/python/bin/python -m pytest tests_browser || { echo "test-browser: running the failed tests once more"; $(BROWSER)/python/bin/python -m pytest tests_browser --last-failed; }
 
+bench-console: $(VENV)/.ready console $(BROWSER)/python/.ready  ## what the console and browser agents cost in Chromium
+	@reason=$$(.ci/install-chromium); code=$$?; \
+	if [ $$code -eq 75 ]; then echo "bench-console: skipped: $$reason"; exit 0; fi; \
+	[ $$code -eq 0 ] || exit 1; \
+	test -e $(CONSOLE)/index.html || { echo "bench-console: skipped: the console is not built"; exit 0; }; \
+	$(BROWSER)/python/bin/python tests_browser/measure_console.py
+
 console-pictures: $(VENV)/.ready console $(BROWSER)/python/.ready  ## draw the pictures of the console in Chromium again
 	@$(BROWSER)/python/bin/python tests_browser/draw_console.py
 
@@ -145,6 +152,7 @@ bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 
 bench-hub: $(VENV)/.ready  ## what the hub takes and costs, and whether it loses anything under load
 	@$(BIN)/python -m bench.hub
+	@$(MAKE) -s bench-console
 
 docs: $(VENV)/.ready $(DOCS)/python/.ready  ## build the documentation as a site, in .cache/docs/site
 	@$(DOCS)/python/bin/python docs/build_site.py $(DOCS)
