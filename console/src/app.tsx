@@ -40,6 +40,7 @@ const ROUTES: readonly Route[] = [
   { pattern: "/agents/:id", page: AgentPage, section: "/agents" },
   { pattern: "/agents/:id/sessions/:session", page: AgentPage, section: "/agents" },
   { pattern: "/hooks", page: HooksPage, section: "/hooks" },
+  { pattern: "/settings/hooks", page: HooksPage, section: "/hooks" },
   { pattern: "/hooks/:set/rule", page: RulePage, section: "/hooks" },
   { pattern: "/hooks/:set/history", page: RuleHistoryPage, section: "/hooks" },
   { pattern: "/hosts", page: HostsPage, section: "/hosts" },

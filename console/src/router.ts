@@ -40,6 +40,12 @@ document.addEventListener("click", (event) => {
   window.scrollTo(0, 0);
 });
 
+/** The page of a browser agent, or of one of its sessions. */
+export function agentPath(agent: string, session?: string): string {
+  const path = `/agents/${encodeURIComponent(agent)}`;
+  return session === undefined ? path : `${path}/sessions/${encodeURIComponent(session)}`;
+}
+
 export type PageComponent = ComponentType<any>;
 
 export interface Route {

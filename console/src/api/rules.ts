@@ -83,7 +83,34 @@ export interface HookRow {
   in: { machine: string; workspace: string; host: string }[];
 }
 
-export const listHooks = (signal: AbortSignal): Promise<{ items: HookRow[]; problems?: Problem[] }> => get("/hooks", { signal });
+export interface HookList {
+  items: HookRow[];
+  problems?: Problem[];
+}
+
+/** What a hook did lately. */
+export interface HookCount {
+  hook: string;
+  file: string;
+  ran: number;
+  denied: number;
+  asked: number;
+  failed: number;
+}
+
+export const COUNTED_DAYS = 7;
+
+/** Of all hooks that took part in a decision. */
+export function listHookCounts(signal: AbortSignal): Promise<{ items: HookCount[] }> {
+  const since = new Date(Date.now() - COUNTED_DAYS * 86_400_000).toISOString();
+  return get("/stats", { query: { by: "hook", since }, signal });
+}
+
+/** How the file of a rule set's hooks begins: in a list of hooks, and in counts. */
+export const RULES = "rules/";
+export const COUNTED_RULES = "/hub/rules/";
+
+export const listHooks = (signal: AbortSignal): Promise<HookList> => get("/hooks", { signal });
 
 export function problemText(problem: Problem): string {
   return [problem.what, problem.hint].filter(Boolean).join(" ");

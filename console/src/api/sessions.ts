@@ -53,6 +53,16 @@ export const startSession = (body: { agent?: string; workspace?: string }): Prom
 export const sendMessage = (id: string, text: string): Promise<void> => post(`${pathOf(id)}/messages`, { text });
 export type SessionAction = "cancel" | "end" | "resume" | "reopen";
 export const actOnSession = (id: string, action: SessionAction): Promise<void> => post(`${pathOf(id)}/${action}`);
+export const exportSession = (id: string): Promise<unknown> => get(`${pathOf(id)}/export`);
+
+/** A session that was imported has an agent of its own. `problems`: what of it is not used here. */
+export interface ImportedSession {
+  session: SessionRow;
+  agent: string;
+  problems: string[];
+}
+
+export const importSession = (session: unknown): Promise<ImportedSession> => post("/sessions/import", session);
 export const deleteSession = (id: string): Promise<void> => remove(pathOf(id));
 
 export const listWorkspaces = (signal: AbortSignal): Promise<Page<{ path: string }>> => get("/workspaces", { signal });

@@ -25,6 +25,7 @@ const PATHS = {
   play_back: "M5 12a7 7 0 1 0 2.3-5.2L5 9M5 4.5V9h4.5",
   send: "M4.5 12 20 4.5 15 20l-3.5-6z",
   download: "M12 4v11M7 10.5l5 4.5 5-4.5M5 20h14",
+  upload: "M12 15V4M7 8.5 12 4l5 4.5M5 20h14",
   sign_out: "M10 5H5v14h5M14 8l4 4-4 4M18 12H9",
   key: "M14.5 5a4.5 4.5 0 1 1-3.9 6.7L4 18.3V20h3v-2h2v-2h2l1.2-1.2M15.5 8.5h.01",
   warning: "M12 4 3 19.5h18zM12 10v4M12 16.8h.01",

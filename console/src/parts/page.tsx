@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { pageTitle } from "../title";
+import { Icon, type IconName } from "./icons";
 
 interface PageProps {
   title: string;
@@ -37,9 +38,10 @@ export function Page(props: PageProps): JSX.Element {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+export function Empty({ title, icon, children }: { title: string; icon?: IconName; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">
+      {icon && <Icon name={icon} />}
       <strong>{title}</strong>
       {children}
     </div>

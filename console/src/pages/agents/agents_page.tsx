@@ -12,7 +12,7 @@ import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { attempt } from "../../parts/toast";
 import { Tags } from "../../parts/verdict";
-import { go } from "../../router";
+import { agentPath, go } from "../../router";
 import { AgentDialog } from "./agent_dialog";
 
 export function AgentsPage(): JSX.Element {
@@ -41,7 +41,9 @@ export function AgentsPage(): JSX.Element {
               ))}
             </ul>
           ) : (
-            <Empty title="No agent yet." />
+            <Empty title="No agent yet." icon="agents">
+              <p>Give one a name and a prompt. It gets a page that it can draw in, and rules of its own.</p>
+            </Empty>
           )
         }
       </When>
@@ -70,7 +72,7 @@ export function AgentsPage(): JSX.Element {
 
 export async function openAgent(agent: Agent): Promise<void> {
   const session = await startSession({ agent: agent.id });
-  go(`/agents/${encodeURIComponent(agent.id)}/sessions/${encodeURIComponent(session.id)}`);
+  go(agentPath(agent.id, session.id));
 }
 
 async function openWorkspace(workspace: string): Promise<void> {
@@ -117,7 +119,7 @@ function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => vo
     <li class="card agent-card">
       <header>
         <h2>
-          <a href={`/agents/${encodeURIComponent(agent.id)}`}>{agent.name}</a>
+          <a href={agentPath(agent.id)}>{agent.name}</a>
         </h2>
       </header>
       {agent.prompt && <p class="agent-prompt muted">{agent.prompt}</p>}

@@ -6,7 +6,7 @@ import { may } from "../../account";
 import { type Answer, type Approval, answerApproval } from "../../api/approvals";
 import { ApiError, describeError } from "../../api/client";
 import { Icon } from "../../parts/icons";
-import { Json } from "../../parts/json";
+import { InputView } from "../../parts/input_view";
 import { Ago, formatLeft, now, toDate } from "../../parts/time";
 import { showToast } from "../../parts/toast";
 import { drop } from "./waiting";
@@ -79,7 +79,7 @@ export function ApprovalCard({ approval, compact }: { approval: Approval; compac
           {text}
         </pre>
       ) : (
-        <Json value={approval.input} label="Input" />
+        <InputView input={approval.input} />
       )}
       {editing !== null && (
         <div class="field">

@@ -28,7 +28,7 @@ export function ApprovalsPage(): JSX.Element {
         <ApprovalCard key={approval.id} approval={approval} />
       ))}
       {!waiting.value.length && failure.value === undefined && (
-        <Empty title="Nothing waits for you.">
+        <Empty title="Nothing waits for you." icon="approvals">
           <p>When a hook says “ask” and the agent cannot ask by itself, its question appears here.</p>
         </Empty>
       )}

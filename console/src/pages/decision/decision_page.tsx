@@ -17,6 +17,7 @@ import {
 } from "../../api/decisions";
 import { DiffView } from "../../parts/diff_view";
 import { Icon } from "../../parts/icons";
+import { InputView } from "../../parts/input_view";
 import { Json, toText } from "../../parts/json";
 import { Failure, type Loaded, Loading, When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
@@ -128,27 +129,6 @@ function InputCard({ asked, left }: { asked: unknown; left: unknown }): JSX.Elem
         <InputView input={asked} />
       )}
     </section>
-  );
-}
-
-/** Texts of an input one under the other, easier to read than JSON. */
-export function InputView({ input }: { input: unknown }): JSX.Element {
-  if (typeof input === "string") return <pre class="code">{input}</pre>;
-  const entries = typeof input === "object" && input !== null && !Array.isArray(input) ? Object.entries(input) : [];
-  if (!entries.length || !entries.every(([, value]) => ["string", "number", "boolean"].includes(typeof value))) {
-    return <Json value={input} label="Input" />;
-  }
-  return (
-    <dl class="input-list">
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <pre class="code">{String(value)}</pre>
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

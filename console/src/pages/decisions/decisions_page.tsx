@@ -147,7 +147,7 @@ export function DecisionsPage(): JSX.Element {
 function NothingYet({ filter }: { filter: DecisionFilter }): JSX.Element {
   if (FILTER_NAMES.some((name) => filter[name])) {
     return (
-      <Empty title="No decision matches these filters.">
+      <Empty title="No decision matches these filters." icon="search">
         <button type="button" onClick={() => setQuery(Object.fromEntries(FILTER_NAMES.map((name) => [name, ""])))}>
           Clear filters
         </button>
@@ -155,7 +155,7 @@ function NothingYet({ filter }: { filter: DecisionFilter }): JSX.Element {
     );
   }
   return (
-    <Empty title="No decision has been reported yet.">
+    <Empty title="No decision has been reported yet." icon="decisions">
       <p>Hosts of this user on this machine report by themselves. To try it:</p>
       <pre class="code">hookline run --demo</pre>
       <a href="/hosts">How other machines join</a>

@@ -1,15 +1,13 @@
 /** The hooks of files in workspaces: shown, never edited here. A person's files are the person's. */
 
 import type { JSX } from "preact";
-import { type HookRow, listHooks } from "../../api/rules";
-import { connections } from "../../live/bus";
-import { When, useLoad } from "../../parts/load";
+import { type HookList, type HookRow, RULES } from "../../api/rules";
+import { type Loaded, When } from "../../parts/load";
 import { Place } from "../../parts/place";
 import { Ago } from "../../parts/time";
 import { Tags } from "../../parts/verdict";
 
-export function FileHooks(): JSX.Element {
-  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
+export function FileHooks({ hooks }: { hooks: Loaded<HookList> }): JSX.Element {
   return (
     <section class="file-hooks">
       <header>
@@ -29,13 +27,18 @@ export function FileHooks(): JSX.Element {
                 </span>
               </p>
             ))}
-            {items.length ? <HookTable hooks={items} /> : <p class="muted">No hook stands in a file that this hub knows.</p>}
+            {items.some(isInFile) ? <HookTable hooks={items.filter(isInFile)} /> : <p class="muted">No hook stands in a file that this hub knows.</p>}
           </>
         )}
       </When>
     </section>
   );
 }
+
+const SHOWN = 160;
+const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+
+const isInFile = (hook: HookRow): boolean => !hook.file.startsWith(RULES);
 
 function HookTable({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
   return (
@@ -68,7 +71,7 @@ function HookTable({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
               <td data-label="Then" class="hook-text">
                 {hook.action.map(({ name, value }) => (
                   <div key={name}>
-                    {name} {value && <span class="muted">{value}</span>}
+                    {name} {value && <span class="muted">{cut(value)}</span>}
                   </div>
                 ))}
               </td>

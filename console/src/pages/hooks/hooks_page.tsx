@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../../account";
 import { ApiError, describeError } from "../../api/client";
-import { type RuleSet, listSets, saveSet, showSet } from "../../api/rules";
+import { COUNTED_DAYS, COUNTED_RULES, type HookCount, type RuleSet, listHookCounts, listHooks, listSets, saveSet, showSet } from "../../api/rules";
 import { connections, join, onEvent } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
 import { Icon } from "../../parts/icons";
@@ -37,10 +37,18 @@ export function HooksPage(): JSX.Element {
   const set = useComputed(() => query.value.get("set") ?? EVERYONE).value;
   const sets = useLoad(`sets-${connections.value}`, listSets);
   const chosen = useLoad(`${set}-${connections.value}`, (signal) => showSet(set, signal));
+  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
+  const counts = useLoad(`counts-${connections.value}`, listHookCounts);
+  const fires = counts.data && new Map(counts.data.items.filter(({ file }) => file === COUNTED_RULES + set).map((each) => [each.hook, each]));
   useEffect(() => {
-    const ends = [join("live"), onEvent(({ type }) => type === "rules_changed" && chosen.reload())];
+    const ends = [join("live"), onEvent(({ type }) => type === "rules_changed" && reload())];
     return () => ends.forEach((end) => end());
   }, []);
+  const reload = (): void => {
+    chosen.reload();
+    hooks.reload();
+    counts.reload();
+  };
   const path = `/hooks/${encodeURIComponent(set)}`;
   return (
     <Page
@@ -73,13 +81,20 @@ export function HooksPage(): JSX.Element {
           </select>
         </div>
       )}
-      <When loaded={chosen}>{(data) => <RuleGroups set={data} reload={chosen.reload} />}</When>
-      <FileHooks />
+      <When loaded={chosen}>{(data) => <RuleGroups set={data} fires={fires} reload={reload} />}</When>
+      <FileHooks hooks={hooks} />
     </Page>
   );
 }
 
-function RuleGroups({ set, reload }: { set: RuleSet; reload: () => void }): JSX.Element {
+interface RuleGroupsProps {
+  set: RuleSet;
+  /** By id, once they are known. */
+  fires: ReadonlyMap<string, HookCount> | undefined;
+  reload: () => void;
+}
+
+function RuleGroups({ set, fires, reload }: RuleGroupsProps): JSX.Element {
   const [deleting, setDeleting] = useState<RulePlace | null>(null);
   let document: FloDocument;
   try {
@@ -105,7 +120,7 @@ function RuleGroups({ set, reload }: { set: RuleSet; reload: () => void }): JSX.
   const events = EVENT_TYPES.filter((event) => document.hooks[event]?.length);
   if (!events.length) {
     return (
-      <Empty title="No rule yet.">
+      <Empty title="No rule yet." icon="hooks">
         <p>Block a command, watch what agents do, or run JavaScript when they act.</p>
         {may("editor") && (
           <a class="button primary" href={`/hooks/${encodeURIComponent(set.id)}/rule`}>
@@ -131,6 +146,7 @@ function RuleGroups({ set, reload }: { set: RuleSet; reload: () => void }): JSX.
                 event={event}
                 index={index}
                 rule={rule}
+                fires={fires && rule.id !== undefined ? (fires.get(rule.id) ?? NEVER) : undefined}
                 onEnable={(enabled) => void save(withEnabled(document, { event, index }, enabled), `${enabled ? "Enable" : "Disable"} ${nameOf(rule)}`)}
                 onDelete={() => setDeleting({ event, index })}
               />
@@ -169,11 +185,12 @@ interface RuleItemProps {
   event: EventType;
   index: number;
   rule: FloRule;
+  fires: Pick<HookCount, "ran" | "failed"> | undefined;
   onEnable: (enabled: boolean) => void;
   onDelete: () => void;
 }
 
-function RuleItem({ set, event, index, rule, onEnable, onDelete }: RuleItemProps): JSX.Element {
+function RuleItem({ set, event, index, rule, fires, onEnable, onDelete }: RuleItemProps): JSX.Element {
   const name = rule.id ?? `${event} rule ${index + 1}`;
   const enabled = rule.enabled !== false;
   return (
@@ -212,6 +229,7 @@ function RuleItem({ set, event, index, rule, onEnable, onDelete }: RuleItemProps
           {rule.priority !== undefined && <span>priority {rule.priority}</span>}
           <Tags tags={rule.tags ?? []} />
           {!enabled && <span class="tag">off</span>}
+          {rule.id && fires && <Fires hook={rule.id} {...fires} />}
         </p>
       </div>
       {may("editor") && (
@@ -235,5 +253,20 @@ function RuleItem({ set, event, index, rule, onEnable, onDelete }: RuleItemProps
         </div>
       )}
     </li>
+  );
+}
+
+const NEVER = { ran: 0, failed: 0 };
+
+function Fires({ hook, ran, failed }: { hook: string; ran: number; failed: number }): JSX.Element {
+  const days = `in ${COUNTED_DAYS} days`;
+  if (!ran) return <span>did not fire {days}</span>;
+  return (
+    <>
+      <a href={`/?hook=${encodeURIComponent(hook)}`}>
+        fired {ran === 1 ? "once" : `${ran.toLocaleString()} times`} {days}
+      </a>
+      {failed > 0 && <span class="tag">failed {failed === 1 ? "once" : `${failed.toLocaleString()} times`}</span>}
+    </>
   );
 }

@@ -23,7 +23,7 @@ export function HostsPage(): JSX.Element {
   }, []);
   return (
     <Page title="Hosts" lead="Every process that decides with hooks and reports here.">
-      <When loaded={hosts}>{({ items }) => (items.length ? <HostTable hosts={items} /> : <Empty title="No host has reported yet." />)}</When>
+      <When loaded={hosts}>{({ items }) => (items.length ? <HostTable hosts={items} /> : <Empty title="No host has reported yet." icon="hosts" />)}</When>
       <HowToJoin />
     </Page>
   );

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { DiffView } from "../../parts/diff_view";
+import { InputView } from "../../parts/input_view";
 import { toText } from "../../parts/json";
 import { Verdict } from "../../parts/verdict";
 import { mainText } from "../approvals/approval_card";
@@ -88,7 +89,6 @@ const LONG = 600;
 function CallView({ call }: { call: ChatCall }): JSX.Element {
   const { decision, result } = call;
   const verdict = decision && (decision.halt ? "halt" : decision.verdict);
-  const said = mainText(call.input) ?? toText(call.input);
   return (
     <div class="chat-call" data-ok={result ? result.ok : undefined}>
       <div class="chat-call-head">
@@ -99,15 +99,17 @@ function CallView({ call }: { call: ChatCall }): JSX.Element {
         <span class="chat-state muted">{!result ? "running…" : !result.ran ? "did not run" : result.ok ? "done" : "failed"}</span>
       </div>
       {call.left === undefined ? (
-        <pre class="code">{said}</pre>
+        <InputView input={mainText(call.input) ?? call.input} />
       ) : (
-        <DiffView before={said} after={mainText(call.left) ?? toText(call.left)} label="Input as written, and as the hooks left it" />
+        <DiffView before={mainText(call.input) ?? toText(call.input)} after={mainText(call.left) ?? toText(call.left)} label="Input as written, and as the hooks left it" />
       )}
       {decision?.reason && <p class="muted">{decision.reason}</p>}
       {result?.text && !(decision?.reason && result.text.includes(decision.reason)) && (
         <details open={result.text.length < LONG}>
           <summary>{result.ok ? "Result" : "Error"}</summary>
-          <pre class="code">{result.text}</pre>
+          <pre class="code" tabIndex={0} role="region" aria-label={result.ok ? "Result" : "Error"}>
+            {result.text}
+          </pre>
         </details>
       )}
     </div>

@@ -3,8 +3,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { may } from "../../account";
-import { type SessionAction, type SessionRow, actOnSession, deleteSession, isHere, showSession } from "../../api/sessions";
+import { type SessionAction, type SessionRow, actOnSession, deleteSession, exportSession, isHere, showSession } from "../../api/sessions";
 import { Confirm } from "../../parts/dialog";
+import { saveFile } from "../../parts/download";
 import { When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
@@ -43,6 +44,10 @@ function SessionLead({ session }: { session: SessionRow }): JSX.Element {
   );
 }
 
+async function saveSession(id: string): Promise<void> {
+  saveFile(`session-${id}.json`, `${JSON.stringify(await exportSession(id), null, 2)}\n`);
+}
+
 export function SessionActions({ session, reload }: { session: SessionRow; reload: () => void }): JSX.Element {
   const [deleting, setDeleting] = useState(false);
   const act = (action: SessionAction): void => void attempt(() => actOnSession(session.id, action)).then(reload);
@@ -52,6 +57,11 @@ export function SessionActions({ session, reload }: { session: SessionRow; reloa
       <a class="button" href={`/?session=${encodeURIComponent(session.id)}`}>
         Decisions
       </a>
+      {isHere(session) && (
+        <button type="button" onClick={() => void attempt(() => saveSession(session.id))}>
+          Export
+        </button>
+      )}
       {editable && session.state === "working" && (
         <button type="button" onClick={() => act("cancel")}>
           Cancel

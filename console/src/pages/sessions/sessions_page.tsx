@@ -3,29 +3,47 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../../account";
+import { listAgents } from "../../api/agents";
 import { type SessionRow, deleteSession, isHere, listSessions } from "../../api/sessions";
 import { connections, join, onEvent } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
+import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
 import { attempt } from "../../parts/toast";
+import { agentPath } from "../../router";
+import { ImportDialog } from "./import_dialog";
 
 export function SessionsPage(): JSX.Element {
   const sessions = useLoad(`sessions-${connections.value}`, listSessions);
+  const agents = useLoad(`agents-${connections.value}`, listAgents);
+  const names = new Map(agents.data?.items.map((agent) => [agent.id, agent.name]));
+  const [importing, setImporting] = useState(false);
   const [deleting, setDeleting] = useState<SessionRow | null>(null);
   useEffect(() => {
     const ends = [join("live"), onEvent(({ type }) => (type === "session_started" || type === "session_ended") && sessions.reload())];
     return () => ends.forEach((end) => end());
   }, []);
   return (
-    <Page title="Sessions" lead="Those of this hub, and those that hosts elsewhere report.">
+    <Page
+      title="Sessions"
+      lead="Those of this hub, and those that hosts elsewhere report."
+      actions={
+        may("editor") && (
+          <button type="button" onClick={() => setImporting(true)}>
+            <Icon name="upload" />
+            Import
+          </button>
+        )
+      }
+    >
       <When loaded={sessions}>
         {({ items }) =>
           items.length ? (
-            <SessionTable sessions={items} onDelete={setDeleting} />
+            <SessionTable sessions={items} names={names} onDelete={setDeleting} />
           ) : (
-            <Empty title="No session yet.">
+            <Empty title="No session yet." icon="sessions">
               <p>
                 Start one from <a href="/agents">Agents</a>, or run <code>hookline run</code>.
               </p>
@@ -33,6 +51,7 @@ export function SessionsPage(): JSX.Element {
           )
         }
       </When>
+      {importing && <ImportDialog onClose={() => setImporting(false)} />}
       {deleting && (
         <Confirm
           title="Delete this session?"
@@ -46,7 +65,14 @@ export function SessionsPage(): JSX.Element {
   );
 }
 
-function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[]; onDelete: (session: SessionRow) => void }): JSX.Element {
+interface SessionTableProps {
+  sessions: readonly SessionRow[];
+  /** Of browser agents, by id. */
+  names: ReadonlyMap<string, string>;
+  onDelete: (session: SessionRow) => void;
+}
+
+function SessionTable({ sessions, names, onDelete }: SessionTableProps): JSX.Element {
   return (
     <div class="grid-table" tabIndex={0} role="region" aria-label="Sessions">
       <table class="stack-table">
@@ -69,7 +95,7 @@ function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[];
           {sessions.map((session) => (
             <tr key={session.id}>
               <th scope="row">
-                <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.host}</a>
+                <SessionLink session={session} name={names.get(session.agent ?? "")} />
                 <div class="muted host-detail mono">{session.id.slice(0, 24)}</div>
               </th>
               <td data-label="Host">{session.host}</td>
@@ -102,4 +128,10 @@ function SessionTable({ sessions, onDelete }: { sessions: readonly SessionRow[];
       </table>
     </div>
   );
+}
+
+/** A browser agent's session opens with the agent's page. */
+function SessionLink({ session, name }: { session: SessionRow; name: string | undefined }): JSX.Element {
+  if (name !== undefined && session.agent) return <a href={agentPath(session.agent, session.id)}>{name}</a>;
+  return <a href={`/sessions/${encodeURIComponent(session.id)}`}>{session.agent || session.host}</a>;
 }

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { may, me } from "../../account";
 import { get } from "../../api/client";
+import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
 import { KeyList } from "./key_list";
@@ -11,7 +12,16 @@ import { UserList } from "./user_list";
 
 export function SettingsPage(): JSX.Element {
   return (
-    <Page title="Settings" narrow>
+    <Page
+      title="Settings"
+      narrow
+      actions={
+        <a class="button" href="/settings/hooks">
+          <Icon name="hooks" />
+          Hooks
+        </a>
+      }
+    >
       {may("owner") ? (
         <>
           <UserList />
