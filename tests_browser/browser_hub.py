@@ -84,6 +84,12 @@ class HubProcess:
                 return
         raise AssertionError(f"the hub did not start: {(self.home / 'hub.log').read_text()}")
 
+    @property
+    def bugs(self) -> str:
+        """What its log says about errors of its own; empty if there were none."""
+        log = (self.home / "hub.log").read_text(errors="replace")
+        return log if "Traceback" in log else ""
+
     def write_hooks(self, text: str) -> None:
         """The hooks file of the workspace, trusted."""
         (self.workspace / "hookline.yaml").write_text(text, encoding="utf-8")

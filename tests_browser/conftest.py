@@ -37,7 +37,9 @@ def hub() -> Iterator[HubProcess]:
     yield hub
     hub.stop()
     hub.stop_engine()
+    bugs = hub.bugs
     shutil.rmtree(home, ignore_errors=True)
+    assert not bugs
 
 
 @pytest.fixture(scope="module")

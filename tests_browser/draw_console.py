@@ -134,7 +134,7 @@ def open_denied(page: Page) -> None:
 
 
 def open_first_session(page: Page) -> None:
-    page.get_by_role("row").filter(has_text="hookline").get_by_role("link").first.click()
+    page.get_by_role("row").filter(has_text="engineer").get_by_role("link").first.click()
     page.wait_for_timeout(1200)
 
 
@@ -241,6 +241,7 @@ def running_hub(*options: str) -> Iterator[HubProcess]:
     finally:
         hub.stop()
         hub.stop_engine()
+        print(hub.bugs)
         shutil.rmtree(home, ignore_errors=True)
 
 
