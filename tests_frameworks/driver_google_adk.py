@@ -7,6 +7,8 @@ from typing import Any
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.code_executors.base_code_executor import BaseCodeExecutor
+from google.adk.code_executors.code_execution_utils import CodeExecutionResult
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
@@ -105,5 +107,37 @@ def run_transfer(trial: Trial) -> None:
     _run(trial, LlmAgent(name="outer", model=model, sub_agents=[inner]))
 
 
-PATHS = {"async": run, "streaming": run_streaming, "AgentTool": run_agent_tool, "transfer": run_transfer}
+class CodeModel(TrialModel):
+    """Writes code as text."""
+
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        async for response in super().generate_content_async(llm_request, stream):
+            calls = [part.function_call for part in response.content.parts if part.function_call]
+            for call in calls:
+                text = f"```python\n{call.args['command']}\n```"
+                response.content.parts = [types.Part(text=text)]
+            yield response
+
+
+class Executor(BaseCodeExecutor):
+    trial: Any
+
+    def execute_code(self, invocation_context: Any, code_execution_input: Any) -> CodeExecutionResult:
+        return CodeExecutionResult(stdout=self.trial.bash(code_execution_input.code))
+
+
+def run_code(trial: Trial) -> None:
+    trial.steps = [[command] for commands in trial.steps for command in commands]
+    trial.options = {"kinds": {"python_interpreter": "shell"}, **trial.options}
+    model = CodeModel(model="scripted", trial=trial)
+    _run(trial, LlmAgent(name="main", model=model, code_executor=Executor(trial=trial)))
+
+
+PATHS = {
+    "code": run_code,
+    "async": run,
+    "streaming": run_streaming,
+    "AgentTool": run_agent_tool,
+    "transfer": run_transfer,
+}
 AGENT_PATHS = ("async", "streaming")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
@@ -15,6 +16,9 @@ from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
 
 with extra_required("hookline.frameworks.google_adk needs Google ADK", "google-adk"):
+    from google.adk.code_executors.base_code_executor import BaseCodeExecutor
+    from google.adk.code_executors.built_in_code_executor import BuiltInCodeExecutor
+    from google.adk.code_executors.code_execution_utils import CodeExecutionResult
     from google.adk.models.llm_response import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
     from google.genai import types
@@ -34,15 +38,18 @@ SUPPORT: Final = FrameworkSupport(
     pauses=True,
     covers_subagents="yes: every agent of the runner",
 )
+_CODE_TOOL: Final = "python_interpreter"
 _log = logging.getLogger("hookline")
 
 
 class HooklinePlugin(BasePlugin):
     """Hooks around every agent of a runner. A tool callback of an agent runs after it, and could change a decided call."""
 
-    def __init__(self, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, *, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> None:
+        """allow_hosted: let agents have tools that the model's provider runs, which no hook can decide about."""
         super().__init__("hookline")
         self.hooks = FrameworkHooks(SUPPORT, options)
+        self._allow_hosted = allow_hosted
         self._refusals: dict[str, str] = {}  # by run
         self._running: set[tuple[str, str]] = (
             set()
@@ -73,9 +80,14 @@ class HooklinePlugin(BasePlugin):
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> Any:
         """An agent that another one transfers to takes the run over."""
         self._run_of(callback_context).change_agent(agent.name)
+        self._guard_executor(agent)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
         run = self._run_of(callback_context)
+        self._guard_executor(callback_context._invocation_context.agent)
+        hosted = _hosted_tool(llm_request.config.tools)
+        if hosted is not None and not self._allow_hosted:
+            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
         pieces = [_Piece(content, part) for content in llm_request.contents for part in content.parts or ()]
         given = llm_request.config.system_instruction
         system = given if isinstance(given, str) else None if given is None else value_text(to_plain_value(given))
@@ -151,6 +163,32 @@ class HooklinePlugin(BasePlugin):
         after = await run.after_tool(call, None, input=call.input, error=f"{type(error).__name__}: {error}")
         return {"error": after.text} if after.is_changed or after.notes else None
 
+    def _guard_executor(self, agent: Any) -> None:
+        """Code that the model writes as text is run without the callbacks of tools."""
+        executor = getattr(agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, _HookedExecutor | BuiltInCodeExecutor):
+            agent.code_executor = _HookedExecutor(executor, self)
+
+    def execute_code(self, executor: Any, context: Any, given: Any) -> Any:
+        """Called in a thread of its own."""
+        run, call = self._run_of(context), FrameworkCall(_CODE_TOOL, {"code": given.code})
+        answer = self.hooks.run_sync(run.before_tool(call, approved=False))
+        if answer.input is None:
+            return CodeExecutionResult(stderr=answer.refusal or "Not approved.")
+        code = answer.input.get("code")
+        if not isinstance(code, str):
+            return CodeExecutionResult(stderr="A hook replaced the code with something else.")
+        with run.tool_context():
+            result = executor.execute_code(context, replace(given, code=code))
+        error = result.stderr or None
+        after = self.hooks.run_sync(
+            run.after_tool(call, result.stdout if error is None else None, input=answer.input, error=error)
+        )
+        if not after.is_changed and not after.notes:
+            return result
+        shown = {"stdout": after.text, "stderr": ""} if after.ok else {"stdout": "", "stderr": after.text}
+        return replace(result, **shown)
+
     def _has_run(self, run: AgentRun, call: FrameworkCall) -> bool:
         if (run.key, call.id) not in self._running:
             return False
@@ -161,6 +199,27 @@ class HooklinePlugin(BasePlugin):
     def _run_of(self, context: Any) -> AgentRun:
         name = getattr(context, "agent_name", None) or getattr(getattr(context, "agent", None), "name", None)
         return self.hooks.run_of(context.invocation_id, thread=context.session.id, agent=str(name or ""))
+
+
+class _HookedExecutor(BaseCodeExecutor):
+    """Runs the agent's code. The code is a call of `python_interpreter`."""
+
+    def __init__(self, inner: Any, plugin: HooklinePlugin) -> None:
+        super().__init__(**{name: getattr(inner, name) for name in BaseCodeExecutor.model_fields})
+        self._inner, self._plugin = inner, plugin
+
+    def execute_code(self, invocation_context: Any, code_execution_input: Any) -> Any:
+        return self._plugin.execute_code(self._inner, invocation_context, code_execution_input)
+
+
+def _hosted_tool(tools: Any) -> str | None:
+    """The name of a tool that Google runs, if there is one."""
+    for tool in tools or ():
+        if isinstance(tool, types.Tool):
+            named = tool.model_dump(exclude_none=True, exclude={"function_declarations"})
+            if named:
+                return next(iter(named))
+    return None
 
 
 def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCall:
