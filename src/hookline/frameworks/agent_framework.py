@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
@@ -21,6 +21,7 @@ with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent
         ChatMiddleware,
         Content,
         FunctionMiddleware,
+        FunctionTool,
         Message,
         MiddlewareFailure,
         MiddlewareTermination,
@@ -49,17 +50,21 @@ class RunStopped(MiddlewareFailure):
     """A hook denied the prompt, or halted the agent. The message is its reason."""
 
 
-def hookline_middleware(**options: Unpack[HookOptions]) -> list[Any]:
-    """The middleware for one agent. Sub-agents need it too; it may be the same list. Put it last."""
-    shared = _Shared(FrameworkHooks(SUPPORT, options))
+def hookline_middleware(*, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> list[Any]:
+    """The middleware for one agent. Sub-agents need it too; it may be the same list. Put it last.
+
+    allow_hosted: let the agent have tools that the model's provider runs, which no hook can decide about.
+    """
+    shared = _Shared(FrameworkHooks(SUPPORT, options), allow_hosted)
     return [HooklineAgentMiddleware(shared), HooklineChatMiddleware(shared), HooklineFunctionMiddleware(shared)]
 
 
 class _Shared:
     """What the three middleware of one agent know."""
 
-    def __init__(self, hooks: FrameworkHooks) -> None:
+    def __init__(self, hooks: FrameworkHooks, allow_hosted: bool) -> None:
         self.hooks = hooks
+        self.allow_hosted = allow_hosted
         self.approvals: dict[str, bool] = {}  # call → what a person answered
         self._last: dict[str, AgentRun] = {}  # session → its last run
 
@@ -151,6 +156,9 @@ class HooklineChatMiddleware(ChatMiddleware):
     async def _before(self, run: AgentRun, context: Any) -> None:
         options = context.options or {}
         system = options.get("instructions")
+        hosted = None if self._shared.allow_hosted else _hosted_tool(options.get("tools"))
+        if hosted is not None:
+            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
         pieces = [_Piece(message, content) for message in context.messages for content in message.contents]
         answer = await run.before_model(pieces, FORMAT, system)
         if answer.halted is not None:
@@ -159,6 +167,17 @@ class HooklineChatMiddleware(ChatMiddleware):
             context.messages = _messages(answer.messages)
         if answer.system is not None:
             context.options = {**options, "instructions": answer.system}
+
+
+def _hosted_tool(tools: Any) -> str | None:
+    """The name of a tool that the model's provider runs, if there is one."""
+    given = tools if isinstance(tools, list | tuple) else [] if tools is None else [tools]
+    for tool in given:
+        if isinstance(tool, Mapping):
+            return str(tool.get("type") or tool.get("name") or "a tool of the model's provider")
+        if not isinstance(tool, FunctionTool) and not callable(tool):
+            return type(tool).__name__
+    return None
 
 
 class HooklineFunctionMiddleware(FunctionMiddleware):

@@ -218,7 +218,7 @@ def _hosted_tool(tools: Any) -> str | None:
         if isinstance(tool, types.Tool):
             named = tool.model_dump(exclude_none=True, exclude={"function_declarations"})
             if named:
-                return next(iter(named))
+                return str(next(iter(named)))
     return None
 
 

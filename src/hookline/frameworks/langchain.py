@@ -51,12 +51,14 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
     """Hooks around one agent. Sub-agents need it too; it may be the same object.
 
     For a graph of your own: `ToolNode(tools, wrap_tool_call=hooks.wrap_node_call, awrap_tool_call=hooks.awrap_node_call)`.
+    allow_hosted: let the agent have tools that the model's provider runs, which no hook can decide about.
     """
 
     state_schema = _HookedState
 
-    def __init__(self, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, *, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> None:
         super().__init__()
+        self._allow_hosted = allow_hosted
         self.hooks = FrameworkHooks(SUPPORT, options)
 
     def close(self) -> None:
@@ -84,7 +86,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         run = self._run_of(request.state, request.runtime)
-        answer = self.hooks.run_sync(_before_model(run, request))
+        answer = self.hooks.run_sync(self._before_model(run, request))
         if answer.halted is not None:
             return _stopped(answer.halted)
         try:
@@ -100,7 +102,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         run = self._run_of(request.state, request.runtime)
-        answer = await _before_model(run, request)
+        answer = await self._before_model(run, request)
         if answer.halted is not None:
             return _stopped(answer.halted)
         try:
@@ -188,6 +190,12 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         after = await run.after_tool(call, *_result_of(result), input=answer.input, error=_error_of(result))
         return _changed_result(request, result, after)
 
+    async def _before_model(self, run: AgentRun, request: Any) -> RequestAnswer:
+        hosted = None if self._allow_hosted else _hosted_tool(request.tools)
+        if hosted is not None:
+            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+        return await run.before_model(request.messages, FORMAT, request.system_prompt)
+
     def _run_of(self, state: Any, runtime: Any) -> AgentRun:
         thread = _thread_of(runtime)
         key = state.get(_RUN_KEY) if isinstance(state, Mapping) else None
@@ -255,8 +263,13 @@ def _create(role: str, text: str) -> BaseMessage:
 FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
 
 
-async def _before_model(run: AgentRun, request: Any) -> RequestAnswer:
-    return await run.before_model(request.messages, FORMAT, request.system_prompt)
+def _hosted_tool(tools: list[Any]) -> str | None:
+    """The name of a tool that the model's provider runs, if there is one. A tool of the agent may have its name."""
+    own = {tool.name for tool in tools if not isinstance(tool, dict)}
+    for tool in tools:
+        if isinstance(tool, dict) and tool.get("type") != "function" and tool.get("name") not in own:
+            return str(tool.get("type") or tool.get("name") or "a tool of the model's provider")
+    return None
 
 
 def _changed_request(request: Any, answer: RequestAnswer) -> Any:
