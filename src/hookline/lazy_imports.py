@@ -59,7 +59,10 @@ else:
             self._name = name
 
         def __getattr__(self, attribute):
-            return getattr(logging.getLogger(self._name), attribute)
+            found = getattr(logging.getLogger(self._name), attribute)
+            if callable(found):
+                setattr(self, attribute, found)
+            return found
 
     lazy_logger = _LazyLogger
 

@@ -17,7 +17,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are no su
 
 
 def start_shell(text: str) -> tuple[subprocess.Popen[bytes], Descendants]:
-    return Descendants.of_started(lambda: subprocess.Popen(["bash", "-c", text], start_new_session=True))
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> int:
+        started.append(subprocess.Popen(["bash", "-c", text], start_new_session=True))
+        return started[0].pid
+
+    descendants = Descendants.of_started(start)
+    return started[0], descendants
 
 
 def wait_for_orphans(descendants: Descendants, most: float = 5) -> list[int]:
@@ -90,7 +97,7 @@ def test_orphans_come_to_us_only_while_a_program_runs(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_be_started_is_not_waited_for() -> None:
     with pytest.raises(FileNotFoundError):
-        Descendants.of_started(lambda: subprocess.Popen(["/no/such/program"], start_new_session=True))
+        Descendants.of_started(lambda: subprocess.Popen(["/no/such/program"], start_new_session=True).pid)
     process, mine = start_shell("setsid -f sleep 60")
     process.wait()
     assert wait_for_orphans(mine)

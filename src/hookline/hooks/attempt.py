@@ -160,7 +160,8 @@ async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
         async with asyncio.timeout(timeout.total_seconds()) as deadline:
             with track_timeout(deadline):
                 task = asyncio.create_task(work.run())
-                await asyncio.wait({task})
+                task.add_done_callback(work.set_ended)  # if it was cancelled before it began
+                await work.ended
     except TimeoutError:
         await work.end(task)
         raise DeadlinePassed from None
@@ -178,9 +179,18 @@ class _AbandonableWork(Generic[T]):
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self._coroutine = coroutine
         self._is_abandoned = False
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> T:
-        return await self
+        """Whoever waits for `ended` goes on in the loop's next round; `asyncio.wait` would take two more."""
+        try:
+            return await self
+        finally:
+            self.set_ended()
+
+    def set_ended(self, _: object = None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
 
     async def end(self, task: asyncio.Task[T]) -> None:
         """Cancels the task, and abandons it if it does not end soon."""

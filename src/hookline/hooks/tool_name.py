@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
@@ -295,8 +295,14 @@ def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
             for name in (name for names in subject.possible_names(event) for name in names):
                 if _matches_name(need.pattern, vocabulary.all_forms(name)):
                     return name
-    readings = ToolName(vocabulary).possible_names(event)
+    readings = _any_tool_name(vocabulary).possible_names(event)
     return readings[0][0] if readings else ""
+
+
+@cache
+def _any_tool_name(vocabulary: Vocabulary) -> ToolName:
+    """Made once, because it remembers what it has read."""
+    return ToolName(vocabulary)
 
 
 def _matches_name(pattern: TextPattern, forms: tuple[str, ...]) -> bool:

@@ -16,9 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Final, TypeVar
-
-from hookline.lazy_imports import subprocess
+from typing import Final
 
 if sys.platform == "linux":
     import resource
@@ -29,14 +27,12 @@ _marks: Final = itertools.count(os.getpid() % _MAX_MARKS)
 _lock: Final = threading.Lock()
 _running_programs = 0
 
-P = TypeVar("P", bound="subprocess.Popen[bytes]")
-
 
 class Descendants:
     """The processes of one running program. Orphans come to us until `release` is called."""
 
     def __init__(self, pid: int, mark: int | None, *, has_other_parent: bool = False) -> None:
-        self._pid = pid
+        self.pid = pid
         self._mark = mark
         self._has_other_parent = has_other_parent  # it is ours to reap only if that parent has ended
         self._is_released = False
@@ -53,27 +49,27 @@ class Descendants:
         return found
 
     @classmethod
-    def of_started(cls, start: Callable[[], P]) -> tuple[P, Descendants]:
-        """Starts a process in its own session. It inherits its mark from us, as it may start others at once."""
+    def of_started(cls, start: Callable[[], int]) -> Descendants:
+        """Starts a process in its own session, whose id `start` returns. It inherits its mark from us, as it may start others at once."""
         with _lock:
             _change_running_programs(1)
             try:
                 mark = _next_mark()
                 with _own_limit(mark):
-                    process = start()
+                    pid = start()
             except BaseException:
                 _change_running_programs(-1)
                 raise
-        return process, cls(process.pid, mark)
+        return cls(pid, mark)
 
     def orphans(self) -> list[int]:
         """Children of ours that the program, or one of its processes, has left behind. They may have ended."""
-        excluded = None if self._has_other_parent else self._pid
+        excluded = None if self._has_other_parent else self.pid
         return [pid for pid in _children() if pid != excluded and self._is_descendant(pid)]
 
     def may_become_orphan(self) -> bool:
         """Whether its other parent has not reaped it: if that has died, the process comes to us a moment later."""
-        return self._has_other_parent and os.path.exists(f"/proc/{self._pid}")
+        return self._has_other_parent and os.path.exists(f"/proc/{self.pid}")
 
     def release(self) -> None:
         with _lock:
@@ -84,7 +80,7 @@ class Descendants:
     def _is_descendant(self, pid: int) -> bool:
         try:
             session = os.getsid(pid)
-            if session == self._pid:
+            if session == self.pid:
                 return True
             return self._mark is not None and session != os.getsid(0) and _soft_limit(pid) == self._mark
         except OSError:  # it belongs to another user, or has ended
@@ -125,6 +121,10 @@ def _soft_limit(pid: int) -> int:
 
 def _children() -> list[int]:
     """Of our main thread: orphans come to that one."""
+    try:  # most often there is none at all, and to be told so costs a twentieth of reading the list
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (ChildProcessError, AttributeError):
+        return []
     pid = os.getpid()
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:

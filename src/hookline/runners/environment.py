@@ -35,7 +35,7 @@ def build_environment(command: Command) -> dict[bytes, bytes]:
 def _inherited_variables(command: Command) -> dict[bytes, bytes]:
     ours = inherited_environment.get()
     if ours is None:
-        ours = os.environb
+        ours = _process_environment()
     if command.inherit_env is True:
         held = dict(ours)
     elif command.inherit_env is False:
@@ -46,6 +46,12 @@ def _inherited_variables(command: Command) -> dict[bytes, bytes]:
     for name in command.without_env:
         held.pop(os.fsencode(name), None)
     return held
+
+
+def _process_environment() -> Mapping[bytes, bytes]:
+    """os.environb without its checks and conversions, each of which it repeats for every variable that is read."""
+    held = getattr(os.environb, "_data", None)
+    return held if type(held) is dict else os.environb
 
 
 def _current_hook_variables() -> dict[str, str]:

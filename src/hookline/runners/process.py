@@ -5,7 +5,7 @@ get a tenth of a second to close their output and are killed, as everything is a
 that includes processes that left the session (setsid, a daemon). Under a supervisor everything ends with this process too,
 however it ends.
 
-Processes are started with subprocess and watched through a pidfd instead of asyncio's child watcher, which on Python 3.11
+Processes are watched through a pidfd instead of asyncio's child watcher, which on Python 3.11
 uses a thread per process unless the interpreter's global policy is changed. Without pidfd, as on macOS, the main process is
 polled. stdin is a pipe, not asyncio's socket, so that programs can open /dev/stdin.
 """
@@ -28,9 +28,10 @@ from hookline.hooks.host import Command, ProgramResult, current_hook, format_dur
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.lazy_dataclasses import replace
-from hookline.lazy_imports import asyncio, lazy_logger, logging, shutil, subprocess, tempfile
+from hookline.lazy_imports import asyncio, lazy_logger, logging, shutil, tempfile
 from hookline.runners.descendants import Descendants
 from hookline.runners.environment import build_environment
+from hookline.runners.spawn import ProgramStart, spawn
 from hookline.runners.supervisor import supervisor_argv
 from hookline.runners.warm.command import encode_for_process, parse_python_command
 from hookline.runners.warm.pool import ForkedProcess, InterpreterPool
@@ -165,7 +166,7 @@ class Pipes:
             self._close(self._into)
 
 
-_WATCH_DELAY: Final = 0.005  # seconds
+_WATCH_DELAY: Final = 0.02  # seconds; a program that writes more than a pipe keeps waits for so long, once
 _GRACE: Final = 0.1
 _LONGEST_ARGUMENT: Final = 100 * 1024
 _LINUX_MAX_ARGUMENT: Final = 128 * 1024
@@ -284,8 +285,8 @@ class _RunningProgram:
         start = functools.partial(_spawn, self._command, self._environment, self._pipes, self._under)
         if self._under:
             return _SpawnedProcess(start())
-        process, self._descendants = Descendants.of_started(start)
-        return _SpawnedProcess(process)
+        self._descendants = Descendants.of_started(start)
+        return _SpawnedProcess(self._descendants.pid)
 
     def _watch_descendants(self, pid: int) -> None:
         self._descendants = Descendants.of_waiting(pid)
@@ -387,10 +388,9 @@ class _RunningProgram:
 class _SpawnedProcess:
     """A child process."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.pid = process.pid
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
         self.status: int | None = None
-        self._process = process
         self._loop = asyncio.get_running_loop()
         self._pidfd = -1
         self._reaped = False
@@ -415,7 +415,6 @@ class _SpawnedProcess:
             if pid == 0:
                 return False
             self.status = os.waitstatus_to_exitcode(status)
-        self._process.returncode = self.status or 0
         self._reaped = True
         self._close_pidfd()
         return True
@@ -438,35 +437,21 @@ class _SpawnedProcess:
             self._pidfd = -1
 
 
-def _spawn(
-    command: Command, environment: dict[bytes, bytes], pipes: Pipes, under: tuple[str, ...]
-) -> subprocess.Popen[bytes]:
-    popen = functools.partial(_popen, command.cwd, environment, pipes)
+def _spawn(command: Command, environment: dict[bytes, bytes], pipes: Pipes, under: tuple[str, ...]) -> int:
+    streams = (pipes.stdin, pipes.stdout, pipes.stderr)
+    before = [os.fsencode(word) for word in under]
     if command.argv:
-        return popen([*under, *(_encode_argument(each) for each in command.argv)])
-    text = _encode_argument(command.text)
+        argv = [_encode_argument(each) for each in command.argv]
+        return spawn(ProgramStart([*before, *argv], environment, streams, command.cwd))
+    text, shell = _encode_argument(command.text), os.fsencode(_find_shell())
     if len(text) <= _LONGEST_ARGUMENT:
-        return popen([*under, _find_shell(), "-c", text])
+        return spawn(ProgramStart([*before, shell, b"-c", text], environment, streams, command.cwd))
     with _anonymous_file() as file:
         file.write(text)
         file.flush()
         file.seek(0)  # where /dev/fd/N is a copy of the descriptor, reading begins where writing ended
-        return popen([*under, _find_shell(), f"/dev/fd/{file.fileno()}"], (file.fileno(),))
-
-
-def _popen(
-    cwd: str | None, environment: dict[bytes, bytes], pipes: Pipes, argv: list[str | bytes], fds: tuple[int, ...] = ()
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        argv,
-        stdin=pipes.stdin,
-        stdout=pipes.stdout,
-        stderr=pipes.stderr,
-        cwd=cwd,
-        env=environment,
-        start_new_session=True,
-        pass_fds=fds,
-    )
+        argv = [shell, b"/dev/fd/%d" % file.fileno()]
+        return spawn(ProgramStart([*before, *argv], environment, streams, command.cwd, (file.fileno(),)))
 
 
 def _anonymous_file() -> IO[bytes]:
