@@ -23,6 +23,7 @@ from hookline.record.segment import RecordDirectory, record_directory
 
 RULES = 100
 EVENTS = 20_000
+EVENTS_ASKED = 2_000
 # Processor caches cool down between two decisions. The limit is for 170 decisions a second; a longer pause costs more.
 PAUSES = {"6 ms apart": 0.006, "20 ms apart": 0.020}
 COMMANDS = ("ls -la src", "git status", "pytest -q tests", "cat README.md", "rm -rf build")
@@ -61,46 +62,44 @@ def record_costs() -> dict[str, float]:
     """Seconds that recording adds to a decision, busy and after pauses, and those of appending such a line."""
     with tempfile.TemporaryDirectory() as directory:
         recorder, book = Recorder(record_directory(Path(directory))), pattern_rules()
-        decisions = [(made := event(n), book.decide_now(made)) for n in range(2_000)]
-        recorder.write_decision(book, *decisions[0], 0.0)
+        events = [event(n) for n in range(EVENTS_ASKED)]
         file = os.open(f"{directory}/lines", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         line = b"x" * 700 + b"\n"
-
-        def record(number: int) -> None:
-            recorder.write_decision(book, *decisions[number], 0.0)
-
-        def append(number: int) -> None:
-            os.write(file, line)
-
-        costs = {}
-        for name, call in (("recorded", record), ("a line appended", append)):
-            costs[f"{name}, busy"] = _busy(call)
-            costs |= {f"{name}, {apart}": _idle(call, pause) for apart, pause in PAUSES.items()}
+        calls: dict[str, Callable[[Event], object]] = {
+            "decided": book.decide_now,
+            "recorded": lambda asked: recorder.decide_now(book, asked),
+            "a line appended": lambda asked: os.write(file, line),
+        }
+        times = {"busy": _busy(calls, events)}
+        times |= {apart: _idle(calls, events, pause) for apart, pause in PAUSES.items()}
         os.close(file)
         recorder.close()
-        return costs
+    costs = {f"recorded, {when}": taken["recorded"] - taken["decided"] for when, taken in times.items()}
+    return costs | {f"a line appended, {when}": taken["a line appended"] for when, taken in times.items()}
 
 
-def _busy(call: Callable[[int], None]) -> float:
-    """Processor time."""
-    times = []
-    for start in range(0, 2_000, 200):
-        begun = time.process_time()
-        for number in range(start, start + 200):
-            call(number)
-        times.append((time.process_time() - begun) / 200)
-    return statistics.median(times)
+def _busy(calls: dict[str, Callable[[Event], object]], events: list[Event]) -> dict[str, float]:
+    """Processor time of one call of each; they take turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for start in range(0, len(events), 200):
+        for name, call in calls.items():
+            begun = time.process_time()
+            for asked in events[start : start + 200]:
+                call(asked)
+            times[name].append((time.process_time() - begun) / 200)
+    return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def _idle(call: Callable[[int], None], pause: float) -> float:
-    """Processor time of one call after a pause: the median."""
-    times = []
-    for number in range(150):
-        time.sleep(pause)
-        begun = time.process_time()
-        call(number)
-        times.append(time.process_time() - begun)
-    return statistics.median(times)
+def _idle(calls: dict[str, Callable[[Event], object]], events: list[Event], pause: float) -> dict[str, float]:
+    """Processor time of one call of each after a pause: the medians; they take turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for asked in events[:150]:
+        for name, call in calls.items():
+            time.sleep(pause)
+            begun = time.process_time()
+            call(asked)
+            times[name].append(time.process_time() - begun)
+    return {name: statistics.median(taken) for name, taken in times.items()}
 
 
 def replay_rate() -> float:

@@ -11,7 +11,7 @@ from hookline.hooks.outcome import SILENT, Failure
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.record.facts import AsTheyAre
 
-_ALWAYS_RECORDED: Final = frozenset(
+ALWAYS_RECORDED: Final = frozenset(
     (
         "tool.before",
         "tool.after",
@@ -28,13 +28,13 @@ _ALWAYS_RECORDED: Final = frozenset(
 )
 
 
-_NAMED: Final = (("host", "name"), ("session", "id"), ("thread", "id"), ("agent", "id"), ("user", "name"))
-_TOOL_NAMED: Final = (("tool", "name"), ("call", "id"), ("caller", "caller"))
+NAMED_FACTS: Final = (("host", "name"), ("session", "id"), ("thread", "id"), ("agent", "id"), ("user", "name"))
+NAMED_TOOL_FACTS: Final = (("tool", "name"), ("call", "id"), ("caller", "caller"))
 
 
 def is_recorded(event: str) -> bool:
     """True for events that are recorded even if no hook says anything about them."""
-    return event in _ALWAYS_RECORDED
+    return event in ALWAYS_RECORDED
 
 
 def hook_spoke(decision: Decision) -> bool:
@@ -87,13 +87,13 @@ def answer_entry(event: Event, approved: bool, by: str, recordable: AsTheyAre) -
 def _about(kind: str, event: Event, recordable: AsTheyAre) -> dict[str, Any]:
     facts = event.facts
     about: dict[str, Any] = {"kind": kind, "event": event.name}
-    for key, name in _NAMED:
+    for key, name in NAMED_FACTS:
         value = facts.get(key)
         if type(value) is dict and type(known := value.get(name)) is str:
             about[key] = known
     tool = facts.get("tool")
     if type(tool) is dict:
-        for key, name in _TOOL_NAMED:
+        for key, name in NAMED_TOOL_FACTS:
             if type(known := tool.get(name)) is str and known:
                 about[key] = recordable.text(known)
     if recordable.how is not RecordedFacts.NONE:

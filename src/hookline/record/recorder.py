@@ -20,9 +20,10 @@ from hookline.hooks.host import NO_HOST, Host, ToolResult
 from hookline.hooks.record_settings import RecordedFacts, Telemetry
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
-from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
+from hookline.record.entry import ALWAYS_RECORDED, answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
 from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, may_have_secret
 from hookline.record.segment import RecordDirectory, record_directory
+from hookline.record.silent_entry import SilentEntries
 from hookline.record.writer import RecordWriter, encode_record
 
 DECISION_MADE: Final = "decision.made"
@@ -44,6 +45,7 @@ class Recorder:
         self._keep_again_at = 0.0  # after a failure
         self._telemetry: Telemetry | None = None  # as the user's environment says
         self._is_own_program = False
+        self._silent = SilentEntries()
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -67,11 +69,25 @@ class Recorder:
         self._write(book, lambda recordable: {**decision_entry(asked, decision, 0.0, recordable), "again": True})
 
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
-        if is_recorded(asked.name) or hook_spoke(decision):
+        if asked.name not in ALWAYS_RECORDED and not hook_spoke(decision):
+            return
+        id = self._write_silent(book, asked, decision, seconds)
+        if id is None:
             id = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
-            telemetry = book.record.telemetry or self._telemetry
-            if telemetry is not None and book.record.enabled:
-                self._send(telemetry, book, id, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+        telemetry = book.record.telemetry or self._telemetry
+        if telemetry is not None and book.record.enabled:
+            self._send(telemetry, book, id, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+
+    def _write_silent(self, book: Book, asked: Event, decision: Decision, seconds: float) -> str | None:
+        """The id of the record of a decision on which no hook spoke, if it is of the usual kind; else None."""
+        settings, hooks = book.record, book.files.hash
+        if not settings.enabled or hooks not in self._kept or (settings.keep or self._keep) != self._keep:
+            return None
+        try:
+            text = self._silent.encode(asked, decision, seconds, settings.facts, hooks)
+            return None if text is None else self._writer.write(text)
+        except Exception:  # such as a value that is not JSON: the longer way finds out
+            return None
 
     def write_outcome(self, book: Book, call: Event, result: ToolResult) -> None:
         """What came of a call about which no hook is asked afterwards."""

@@ -95,7 +95,8 @@ def _executables(start: ProgramStart) -> tuple[bytes, ...]:
     name = start.argv[0]
     if b"/" in name:
         return (name,)
-    return tuple(os.path.join(os.fsencode(directory), name) for directory in os.get_exec_path(start.environment))
+    directories = start.environment.get(b"PATH", os.fsencode(os.defpath)).split(b":")
+    return tuple(os.path.join(directory, name) for directory in directories)
 
 
 def _start_error(said: bytes, start: ProgramStart) -> Exception:

@@ -1,0 +1,129 @@
+"""The quick way to a silent decision's record writes what the long way writes, and leaves the rest to it."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.record.entry import decision_entry
+from hookline.record.facts import RecordableFacts
+from hookline.record.silent_entry import SilentEntries
+
+MASKED = RecordedFacts.MASKED
+HOOKS = "ab" * 32
+
+
+class Color(StrEnum):
+    RED = "red"
+
+
+def event(**facts: Any) -> Event:
+    return Event("tool.before", {"session": {"id": "s-1"}, "tool": {"name": "Bash", "id": "t-1"}, **facts})
+
+
+def quick(entries: SilentEntries, asked: Event, seconds: float = 0.25) -> Any:
+    text = entries.encode(asked, Decision(asked), seconds, MASKED, HOOKS)
+    return None if text is None else json.loads(text)
+
+
+def long(asked: Event, seconds: float = 0.25) -> Any:
+    entry = decision_entry(asked, Decision(asked), seconds, RecordableFacts(MASKED, masks=True))
+    return json.loads(json.dumps({**entry, "hooks": HOOKS}))
+
+
+texts = st.text(max_size=12)
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
+    max_leaves=6,
+)
+few = st.sampled_from([0, 1, True, False, 1.0, "1", "", None, {"id": 1}, {"id": True}, {"id": "a"}, {"name": ""}])
+names = st.sampled_from(["host", "session", "thread", "agent", "user", "cwd", "time", "x"])
+facts = st.dictionaries(names, st.one_of(few, values), max_size=5)
+tools = st.fixed_dictionaries(
+    {"name": texts},
+    optional={
+        "id": st.one_of(texts, st.integers()),
+        "caller": texts,
+        "input": st.dictionaries(texts, values, max_size=3),
+    },
+)
+
+
+@given(st.lists(st.tuples(facts, tools), min_size=1, max_size=6))
+def test_it_says_what_the_long_way_says(given: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    entries = SilentEntries()
+    for each, tool in given:
+        asked = Event("tool.before", {**each, "tool": tool})
+        said = quick(entries, asked)
+        assert said is None or repr(sorted(said.items())) == repr(sorted(long(asked).items()))
+
+
+def test_most_records_are_written_the_quick_way() -> None:
+    entries = SilentEntries()
+    for number in range(3):
+        asked = event(cwd="/home/ann", tool={"name": "Bash", "id": f"t-{number}", "input": {"command": f"ls {number}"}})
+        assert quick(entries, asked) == long(asked)
+
+
+def test_values_that_are_equal_but_differ_in_json_are_told_apart() -> None:
+    entries = SilentEntries()
+    for value in (1, True, 1.0, {"a": 1}, {"a": True}, {"a": 1.0}, {"a": "1"}):
+        said = quick(entries, event(x=value))
+        assert repr(said["facts"]["x"]) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "secret", ["password=hunter2", "Bearer abcdef", "ghp_" + "a" * 36, "https://u:pw@host/", "curl -u ann:pw"]
+)
+def test_what_may_be_secret_is_left_to_the_long_way(secret: str) -> None:
+    entries = SilentEntries()
+    for _ in range(2):
+        assert quick(entries, event(cwd=secret)) is None
+        assert quick(entries, event(tool={"name": "Bash", "input": {"command": secret}})) is None
+        assert quick(entries, event(session={"id": secret})) is None
+        assert quick(entries, event(**{secret: "x"})) is None
+    assert quick(entries, event(cwd="/home/ann")) is not None
+
+
+def test_long_texts_are_left_to_the_long_way() -> None:
+    assert quick(SilentEntries(), event(cwd="x" * 5000)) is None
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), b"bytes", {1, 2}])
+def test_values_that_are_not_json_are_refused(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        quick(SilentEntries(), event(tool={"name": "Bash", "input": {"x": value}}))
+
+
+def test_a_text_of_another_class_is_a_text() -> None:
+    entries = SilentEntries()
+    assert quick(entries, event(cwd="red")) == quick(entries, event(cwd=Color.RED))
+
+
+@pytest.mark.parametrize("how", [RecordedFacts.FULL, RecordedFacts.NONE])
+def test_other_settings_are_left_to_the_long_way(how: RecordedFacts) -> None:
+    asked = event()
+    assert SilentEntries().encode(asked, Decision(asked), 0.0, how, HOOKS) is None
+
+
+def test_a_decision_on_which_a_hook_spoke_is_left_to_the_long_way() -> None:
+    asked = event()
+    spoken = [
+        Decision(asked, Verdict.DENY),
+        Decision(asked, Verdict.ALLOW),
+        Decision(asked, halt=True),
+        Decision(asked, notes=(Note("x", Audience.USER),)),
+        Decision(asked, reason="x"),
+        Decision(asked, by="hook"),
+    ]
+    assert [SilentEntries().encode(asked, each, 0.0, MASKED, HOOKS) for each in spoken] == [None] * 6
