@@ -29,6 +29,7 @@ from hookline.patterns.engines import (
     replace_matches,
     state_breadth,
 )
+from hookline.patterns.literal_search import LiteralSearch, build_literal_search
 from hookline.patterns.required_words import NO_WORDS, Words, WordSet, find_words, words_of_tree
 from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
@@ -80,6 +81,7 @@ class Pattern:
         "_hash",
         "_is_simple",
         "_linear",
+        "_literal",
         "_match",
         "_surely_quick",
         "_text",
@@ -93,11 +95,12 @@ class Pattern:
     syntax: Syntax
     whole: bool
     _linear: LinearEngine | None
+    _literal: LiteralSearch | None
     _backtracking: BacktrackingEngine | None
     _match: Any
     _anchor: Any
     _surely_quick: int
-    _is_simple: bool  # and not yet compiled
+    _is_simple: bool  # and not yet searched for
     _words: tuple[WordSet, ...] | None  # None until they are needed
     _text: str | None
     _hash: int
@@ -108,6 +111,7 @@ class Pattern:
         set_slot(self, "syntax", syntax)
         set_slot(self, "whole", whole)
         set_slot(self, "_is_simple", built.is_simple)
+        set_slot(self, "_literal", None)
         set_slot(self, "_words", None if words is None else words.sets)
         set_slot(self, "_text", None if words is None else words.text)
         set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
@@ -152,12 +156,22 @@ class Pattern:
 
     def confirm(self, text: str, deadline: float = math.inf) -> bool:
         """Like `search`, for a text that is known to have the `required_text`."""
+        if self._literal is not None:
+            found = self._literal(text)
+            if found is not None:
+                return found
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
         return self._search_within_limits(text, min(deadline, time.perf_counter() + SEARCH_SECONDS))
 
     def _search_within_limits(self, text: str, limit: float) -> bool:
+        if self._is_simple:
+            is_javascript = self.syntax is Syntax.JAVASCRIPT
+            literal = build_literal_search(self.source, whole=self.whole, javascript=is_javascript)
+            object.__setattr__(self, "_literal", literal)
+            object.__setattr__(self, "_is_simple", False)
+            return self.confirm(text, limit)
         self._compile_simple()
         data = encode_utf16_units(text) if self.syntax is Syntax.JAVASCRIPT else encode_utf8(text)
         shape = partial(_pattern_cost, self.source, self.syntax)
@@ -178,11 +192,10 @@ class Pattern:
 
     def _compile_simple(self) -> None:
         """Two threads may both do it, with the same result."""
-        if self._is_simple:
+        if self._linear is None and self._backtracking is None:
             simple = parse_simple(self.source, javascript=self.syntax is Syntax.JAVASCRIPT)
             assert simple is not None
             self._set_engines(CompiledPattern(LinearEngine(simple[0], whole=self.whole)))
-            object.__setattr__(self, "_is_simple", False)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pattern is immutable: {name}")
