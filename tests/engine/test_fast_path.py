@@ -24,7 +24,7 @@ from engine.hook_factories import (
 from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
-from hookline.engine.fast_path import StartedMatch, decide_fast
+from hookline.engine.fast_path import EventHooks, StartedMatch
 from hookline.engine.index import HookIndex
 from hookline.errors import MustWait
 from hookline.hooks.actions.answer import FixedAnswer
@@ -39,7 +39,7 @@ EVENT = tool_call_event("rm -rf /")
 
 def fast(*layers: list[Hook], event: Event = EVENT, reports_waiting: bool = False) -> Decision | StartedMatch:
     indexes = [(n, HookIndex(sorted(hooks, key=lambda hook: hook.order))) for n, hooks in enumerate(layers)]
-    return decide_fast(indexes, event, reports_waiting)
+    return EventHooks(indexes).decide_fast(event, reports_waiting)
 
 
 def decided(*layers: list[Hook], **more: Any) -> str | None:
@@ -140,16 +140,16 @@ def test_an_ambiguous_event_needs_a_round() -> None:
 
 
 def test_a_round_goes_on_with_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_budget, "MATCH_SECONDS", 60.0)
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", 60.0)
     before = time.perf_counter()
     started = fast([make_hook(ASK, RM)])
     assert isinstance(started, StartedMatch)
-    assert before + 45 <= started.budget.deadline <= time.perf_counter() + 45
+    assert before + 60 <= started.budget.deadline <= time.perf_counter() + 60
     assert [entry.hook.then for _, entry in started.candidates] == [ASK]
 
 
 def test_no_time_needs_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_budget, "MATCH_SECONDS", -1.0)
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", -1.0)
     assert decided([deny(command_matches("zz"), group=str(n)) for n in range(2)]) == "nobody"
     assert decided([deny(All((ALWAYS, Not(RM))), group=str(n)) for n in range(6)]) is None
 

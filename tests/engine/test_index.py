@@ -53,7 +53,7 @@ from hookline.shell.command_query import CommandQuery
 def time_enough() -> Iterator[None]:
     """What is compared here is what is decided, not how fast on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(match_budget, "MATCH_SECONDS", 600.0)
+        patch.setattr(match_budget, "WALL_SECONDS", 600.0)
         yield
 
 

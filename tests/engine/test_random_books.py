@@ -36,7 +36,7 @@ FIRST_SEED = random.randrange(10**9) if "HOOKLINE_FUZZ" in os.environ else 0
 def quiet_and_unhurried() -> Iterator[None]:
     logging.disable(logging.WARNING)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(match_budget, "MATCH_SECONDS", 600.0)
+        patch.setattr(match_budget, "WALL_SECONDS", 600.0)
         yield
     logging.disable(logging.NOTSET)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hookline.engine.word_filter import WordFilter
 from hookline.patterns.required_words import WORD_EDGE
@@ -84,3 +87,24 @@ def test_words_beyond_ascii_are_found_in_any_case() -> None:
 def test_thousands_of_words() -> None:
     words = [f"w{n}e" for n in range(20_000)]
     assert find(words, "x w7e w19999e w7") == {7, 19_999}
+
+
+@given(
+    st.lists(st.text("ab1", max_size=3), min_size=1, max_size=12, unique=True),
+    st.lists(st.sampled_from(["Key_", "a", "b", "1", " ", "key_", "é", "Key_Key_"]), max_size=20).map("".join),
+    st.booleans(),
+    st.booleans(),
+)
+def test_spelled_words_are_found_where_a_regex_finds_them(
+    ends: list[str], text: str, edge_before: bool, edge_after: bool
+) -> None:
+    spellings = [f"Key_{end}" for end in ends]
+    before, after = (WORD_EDGE if edge else "" for edge in (edge_before, edge_after))
+    words = WordFilter([before + spelling.lower() + after for spelling in spellings], spellings)
+    edges = r"\b" * edge_before, r"\b" * edge_after
+    regexes = [f"{edges[0]}{spelling}{edges[1]}" for spelling in spellings]
+    expected = {n for n, regex in enumerate(regexes) if re.search(regex, text, re.ASCII)}
+    found = set(words.find(text, math.inf))
+    assert found >= expected
+    if text.count("Key_") <= 8:
+        assert found == expected

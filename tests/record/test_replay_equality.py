@@ -33,7 +33,7 @@ FULL = RecordSettings(facts=RecordedFacts.FULL)
 @pytest.fixture(autouse=True)
 def quiet_and_unhurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     logging.disable(logging.WARNING)
-    monkeypatch.setattr(match_budget, "MATCH_SECONDS", 600.0)
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", 600.0)
     yield
     logging.disable(logging.NOTSET)
 

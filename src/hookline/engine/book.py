@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hookline.engine.decision import Decision
-from hookline.engine.fast_path import decide_fast
+from hookline.engine.fast_path import EventHooks
 from hookline.engine.index import HookIndex
 from hookline.engine.limits import CountingHost
 from hookline.engine.round import Round
@@ -44,7 +44,7 @@ class Book:
     found while reading the files. `files` are the files whose hooks these are, and `record` says what is recorded.
     """
 
-    __slots__ = ("_by_event", "_waiting", "files", "host", "layers", "problems", "record")
+    __slots__ = ("_by_event", "files", "host", "layers", "problems", "record")
 
     def __init__(
         self,
@@ -59,13 +59,11 @@ class Book:
         self.problems = tuple(problems)
         self.files = files
         self.record = record
-        self._by_event: dict[str, tuple[tuple[int, HookIndex], ...]] = {
-            name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)
-            for name in EVENTS
-        }
-        self._waiting = frozenset(
-            name for name, indexes in self._by_event.items() if any(index.waits for _, index in indexes)
-        )
+        by_event: dict[str, list[tuple[int, HookIndex]]] = {}
+        for number, layer in enumerate(self.layers):
+            for name, index in layer.indexes.items():
+                by_event.setdefault(name, []).append((number, index))
+        self._by_event = {name: EventHooks(tuple(indexes)) for name, indexes in by_event.items()}
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -78,34 +76,33 @@ class Book:
         return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
 
     async def decide(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
-        indexes = self._by_event.get(event.name) or self._indexes_for(event)
-        if not indexes:
-            return Decision(event)
+        hooks = self._by_event.get(event.name)
+        if hooks is None:
+            return _decide_nothing(event)
         started = None
         if not explain and current_hook.get() is None:  # only a round skips the hook whose call this is
-            answer = decide_fast(indexes, event, False)
+            answer = hooks.decide_fast(event, False)
             if isinstance(answer, Decision):
                 return answer
             started = answer
-        return await Round(indexes, event, self._host_or_default(host), explain, started).decide()
+        return await Round(hooks.indexes, event, self._host_or_default(host), explain, started).decide()
 
     def decide_now(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
-        indexes = self._by_event.get(event.name) or self._indexes_for(event)
-        if not indexes:
-            return Decision(event)
-        may_wait = event.name in self._waiting
+        hooks = self._by_event.get(event.name)
+        if hooks is None:
+            return _decide_nothing(event)
         started = None
         if not explain and current_hook.get() is None:
-            answer = decide_fast(indexes, event, may_wait)
+            answer = hooks.decide_fast(event, hooks.waits)
             if isinstance(answer, Decision):
                 return answer
             started = answer
-        if may_wait:
-            waiting = Round(indexes, event, self._host_or_default(host), False).waiting_hook()
+        if hooks.waits:
+            waiting = Round(hooks.indexes, event, self._host_or_default(host), False).waiting_hook()
             if waiting is not None:
                 raise MustWait(f"hook {waiting.id} needs an event loop; use `await book.decide(event)`")
-        round = Round(indexes, event, self._host_or_default(host), explain, started)
+        round = Round(hooks.indexes, event, self._host_or_default(host), explain, started)
         deciding = round.decide()
         try:
             deciding.send(None)
@@ -117,12 +114,13 @@ class Book:
 
     def hears(self, event_name: str) -> bool:
         """False if no hook is on this event, so you need not call `decide`."""
-        return bool(self._by_event.get(event_name))
+        return event_name in self._by_event
 
     def reads(self, event_name: str) -> frozenset[FactPath]:
         """The facts that hooks on this event read. A host may leave out all others."""
-        hooks = (hook for _, index in self._by_event.get(event_name, ()) for hook in index.hooks)
-        return frozenset(path for hook in hooks for path in hook.reads())
+        hooks = self._by_event.get(event_name)
+        indexes = () if hooks is None else hooks.indexes
+        return frozenset(path for _, index in indexes for hook in index.hooks for path in hook.reads())
 
     def with_layer(self, layer: Layer, files: Iterable[HookFile] = ()) -> Book:
         """A book with this layer added, or in place of the layer with the same name. `files` are those of its hooks."""
@@ -134,14 +132,15 @@ class Book:
         layers = (layer for layer in self.layers if layer.name != name)
         return Book(layers, self.host, self.problems, self.files.with_files(name, ()), self.record)
 
-    def _indexes_for(self, event: Event) -> tuple[tuple[int, HookIndex], ...]:
-        try:
-            return self._by_event[event.name]
-        except KeyError:
-            raise HooklineError(f"there is no event {event.name!r}; the events are {', '.join(EVENTS)}") from None
-
     def _host_or_default(self, host: Host) -> Host:
         return self.host if host is NO_HOST else host
+
+
+def _decide_nothing(event: Event) -> Decision:
+    """The decision about an event that no hook is on."""
+    if event.name not in EVENTS:
+        raise HooklineError(f"there is no event {event.name!r}; the events are {', '.join(EVENTS)}")
+    return Decision(event)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.attempt import CombinedOutcome
 from hookline.hooks.event import REMOVED, Event, path_text
@@ -78,8 +78,10 @@ class TraceEntry:
         }
 
 
-@dataclass(slots=True)
+@dataclass
 class Decision:
+    """Without slots, so that the defaults are the class's own and `silent_decision` need not set them."""
+
     event: Event  # as the hooks left it
     verdict: Verdict = Verdict.SILENT
     reason: str = ""
@@ -140,6 +142,16 @@ class Decision:
             "notes": [{"for": str(note.audience), "text": note.text} for note in self.notes],
             "trace": [entry.as_json() for entry in self.trace],
         }
+
+
+_new: Final = object.__new__
+
+
+def silent_decision(event: Event) -> Decision:
+    """`Decision(event)`, in half the time: almost every event ends in one."""
+    decision: Decision = _new(Decision)
+    decision.event = event
+    return decision
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:

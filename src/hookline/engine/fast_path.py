@@ -6,16 +6,18 @@ made for hooks that wait, change the event, fail or are limited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Final, NamedTuple
 
 from hookline.engine import match_budget
-from hookline.engine.decision import Decision, TraceEntry
+from hookline.engine.decision import Decision, TraceEntry, silent_decision
+from hookline.engine.flat_condition import find_rejection
 from hookline.engine.index import HookIndex, IndexEntry, RankedEntry
 from hookline.engine.match_budget import MatchBudget
 from hookline.hooks.event import Event
 
+_new: Final = object.__new__
 _FEW_HOOKS: Final = 4  # that are asked without a look at the clock between them
 
 
@@ -26,60 +28,90 @@ class StartedMatch(NamedTuple):
     candidates: Sequence[RankedEntry]
 
 
-def decide_fast(
-    indexes: Sequence[tuple[int, HookIndex]], event: Event, reports_waiting: bool
-) -> Decision | StartedMatch:
-    """The decision that a round would come to; otherwise what the round needs to start.
+class EventHooks:
+    """The hooks of one event, in all layers: `indexes` with the numbers of the layers."""
 
-    reports_waiting: a hook that waits counts even if a deny keeps it from running.
-    """
-    deadline = perf_counter() + match_budget.MATCH_SECONDS * 3 / 4
-    candidates: Sequence[RankedEntry] | None = None
-    stopping: IndexEntry | None = None
-    number, first = indexes[0]
-    if len(indexes) > 1:
-        candidates = _find_candidates(indexes, event, deadline)
-        entries: Sequence[IndexEntry] = [entry for _, entry in candidates]
-        positions: Sequence[int] | None = None
-    elif first.is_searched:
-        positions = first.candidates(event, deadline)
+    __slots__ = ("_few", "_only", "_rejections", "indexes", "waits")
+
+    def __init__(self, indexes: Sequence[tuple[int, HookIndex]]) -> None:
+        self.indexes = indexes
+        self.waits = any(index.waits for _, index in indexes)
+        self._only = indexes[0][1] if len(indexes) == 1 else None
+        self._few: tuple[IndexEntry, ...] = ()  # all hooks, if they are so few that no index is searched
+        self._rejections: tuple[Callable[[Event], bool], ...] | None = None  # of all of the few; None: not yet known
+
+    def decide_fast(self, event: Event, reports_waiting: bool) -> Decision | StartedMatch:
+        """The decision that a round would come to; otherwise what the round needs to start.
+
+        reports_waiting: a hook that waits counts even if a deny keeps it from running.
+        """
+        rejections = self._rejections
+        if rejections is None:
+            rejections = self._prepare()
+        if rejections:
+            for rejects in rejections:
+                if not rejects(event):
+                    break
+            else:
+                decision: Decision = _new(Decision)  # silent_decision, without the call
+                decision.event = event
+                return decision
+        deadline = perf_counter() + match_budget.WALL_SECONDS
+        if self._few:
+            return _ask(self._few, event, deadline, reports_waiting) or self._start(self._few, deadline)
+        if self._only is None:
+            return self._decide_ranked(event, deadline, reports_waiting)
+        positions = self._only.candidates(event, deadline)
         if not positions:
-            return Decision(event)
-        entries = [first.entry(position) for position in positions]
-    else:
-        entries = first.all_entries or first.make_entries()
-        positions = None
+            return silent_decision(event)
+        entries = [self._only.entry(position) for position in positions]
+        return _ask(entries, event, deadline, reports_waiting) or self._start(entries, deadline, positions)
+
+    def _prepare(self) -> tuple[Callable[[Event], bool], ...]:
+        """Finds what is needed for few hooks, when the first event comes."""
+        only = self._only
+        if only is not None and len(only.hooks) <= _FEW_HOOKS and not only.is_searched:
+            self._few = tuple(map(only.entry, range(len(only.hooks))))
+        found = [find_rejection(entry.hook.when) for entry in self._few]
+        self._rejections = () if None in found else tuple(each for each in found if each is not None)
+        return self._rejections
+
+    def _start(
+        self, entries: Sequence[IndexEntry], deadline: float, positions: Sequence[int] | None = None
+    ) -> StartedMatch:
+        number = self.indexes[0][0]
+        numbered = zip(range(len(entries)) if positions is None else positions, entries, strict=True)
+        candidates = [((entry.order, number, position), entry) for position, entry in numbered]
+        return StartedMatch(MatchBudget(deadline), candidates)
+
+    def _decide_ranked(self, event: Event, deadline: float, reports_waiting: bool) -> Decision | StartedMatch:
+        found: list[RankedEntry] = []
+        for number, index in self.indexes:
+            for position in index.candidates(event, deadline):
+                entry = index.entry(position)
+                found.append(((entry.order, number, position), entry))
+        if len(found) > 1:
+            found.sort(key=lambda ranked: ranked[0])
+        decision = _ask([entry for _, entry in found], event, deadline, reports_waiting)
+        return decision or StartedMatch(MatchBudget(deadline), found)
+
+
+def _ask(entries: Sequence[IndexEntry], event: Event, deadline: float, reports_waiting: bool) -> Decision | None:
+    """The decision if no hook fires, or the only one that does is a constant deny."""
+    stopping: IndexEntry | None = None
     many = len(entries) > _FEW_HOOKS
     try:
         for entry in entries:
             if stopping is not None and entry.group == stopping.group and not (reports_waiting and entry.waits):
                 continue  # a deny ends its own group only
             if not entry.is_repeatable or (many and perf_counter() > deadline):
-                break
+                return None
             if entry.holds(event, deadline):
                 if stopping is not None or entry.decision is None:
-                    break
+                    return None
                 stopping = entry
-        else:
-            if stopping is None or stopping.decision is None:
-                return Decision(event)
-            return Decision(event, *stopping.decision, (), (TraceEntry(stopping.hook, stopping.answer),))
     except Exception:  # undecided, ambiguous, or a third party's: the round finds it again and reports it
-        pass
-    if candidates is None:
-        candidates = [
-            ((entry.order, number, position), entry)
-            for position, entry in zip(positions or range(len(entries)), entries, strict=True)
-        ]
-    return StartedMatch(MatchBudget(deadline), candidates)
-
-
-def _find_candidates(indexes: Sequence[tuple[int, HookIndex]], event: Event, deadline: float) -> Sequence[RankedEntry]:
-    found: list[RankedEntry] = []
-    for number, index in indexes:
-        for position in index.candidates(event, deadline):
-            entry = index.entry(position)
-            found.append(((entry.order, number, position), entry))
-    if len(found) > 1:
-        found.sort(key=lambda ranked: ranked[0])
-    return found
+        return None
+    if stopping is None or stopping.decision is None:
+        return silent_decision(event)
+    return Decision(event, *stopping.decision, (), (TraceEntry(stopping.hook, stopping.answer),))

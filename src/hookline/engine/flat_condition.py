@@ -14,6 +14,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, PureCondition, Subject
 from hookline.hooks.tool_input import ToolField
+from hookline.patterns.literal_search import MAX_RFIND_LENGTH
 from hookline.patterns.pattern import Pattern
 
 Holds = Callable[[Event, float], bool]
@@ -57,8 +58,8 @@ def flatten_condition(hook: Hook) -> Holds:
                 words.append((*subject.direct_name, word))
                 confirm = pattern.confirm if isinstance(pattern, Pattern) else pattern.search
             fields.append((*subject.direct_name, subject.texts, pattern.search, confirm))
-        elif is_path(subject) and not hook.only_allows:
-            paths.append((subject, pattern.search))
+        elif isinstance(subject, ToolField) and subject.given_name is not None and not hook.only_allows:
+            paths.append((*subject.given_name, subject, pattern.search))
         else:
             others.append((subject.texts, pattern.search))
     return _match_all(
@@ -111,6 +112,37 @@ def _program_names(condition: Condition) -> frozenset[str] | None:
     return next((part.query.names for part in conjuncts(condition) if type(part) is RunsCommand), None)
 
 
+def find_rejection(condition: Condition) -> Callable[[Event], bool] | None:
+    """A test that surely rules most events out, so quickly that no clock is needed; None if there is none.
+
+    For patterns that must all match: the field of one lacks a text that every match has.
+    """
+    parts = tuple(conjuncts(condition))
+    if all(type(part) is Matches for part in parts):
+        for subject, word in [(part.subject, part.pattern.required_text) for part in parts if type(part) is Matches]:
+            if word is not None and isinstance(subject, ToolField) and subject.direct_name is not None:
+                return _lacks_word(*subject.direct_name, word)
+    return None
+
+
+def _lacks_word(name: str, other_names: frozenset[str], word: str) -> Callable[[Event], bool]:
+    def lacks_word(event: Event) -> bool:
+        try:
+            input = event.facts.get("tool").get("input")  # type: ignore[union-attr]
+            value = input.get(name)
+        except AttributeError:  # not the usual event
+            return False
+        return (
+            type(value) is str
+            and len(value) <= MAX_RFIND_LENGTH
+            and value.rfind(word) < 0
+            and type(input) is dict
+            and other_names.isdisjoint(input)
+        )
+
+    return lacks_word
+
+
 _Rows = tuple[tuple[Any, ...], ...]
 _NO_INPUT: Final[dict[str, Any]] = {}
 
@@ -130,7 +162,11 @@ def _match_all(
             input = _NO_INPUT
         for name, other_names, word in words:
             value = input.get(name)
-            if type(value) is str and word not in value and other_names.isdisjoint(input):
+            if (
+                type(value) is str
+                and (value.rfind(word) < 0 if len(value) <= MAX_RFIND_LENGTH else word not in value)
+                and other_names.isdisjoint(input)
+            ):
                 return False
         for texts_of, answers, match in cached:
             texts = texts_of(event, deadline)
@@ -156,9 +192,9 @@ def _match_all(
                 return False
             if type(texts) is not tuple:
                 return ask_condition(event, deadline)
-        for subject, search in paths:
-            given = subject.given_path(event)
-            if given is not None and search(given, deadline):
+        for name, other_names, subject, search in paths:
+            given = input.get(name)
+            if type(given) is str and ".." not in given and other_names.isdisjoint(input) and search(given, deadline):
                 continue
             if any_match(search, subject.texts(event, deadline), deadline):
                 return ask_condition(event, deadline)

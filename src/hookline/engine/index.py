@@ -163,7 +163,6 @@ class HookIndex:
         "_entries",
         "_others",
         "_subjects",
-        "all_entries",
         "groups",
         "hooks",
         "is_searched",
@@ -175,7 +174,6 @@ class HookIndex:
         self.groups = frozenset(hook.group for hook in hooks)
         self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
         self._entries: list[IndexEntry | None] = [None] * len(hooks)
-        self.all_entries: tuple[IndexEntry, ...] = ()  # see make_entries
         by_subject = _words_by_subject(hooks) if len(hooks) > _MAX_UNINDEXED_HOOKS else {}
         attached = _attach_hooks(by_subject, hooks)
         self._always = [position for position, choices in enumerate(attached) if not choices]
@@ -189,11 +187,6 @@ class HookIndex:
         if known is None:
             known = self._entries[position] = IndexEntry(self.hooks[position])
         return known
-
-    def make_entries(self) -> tuple[IndexEntry, ...]:
-        """Of all hooks, for an index that is not searched."""
-        self.all_entries = tuple(map(self.entry, range(len(self.hooks))))
-        return self.all_entries
 
     def candidates(
         self, event: Event, deadline: float, known: dict[SubjectIndex, list[int]] | None = None, changes: Changes = ()

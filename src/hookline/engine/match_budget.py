@@ -6,6 +6,7 @@ from time import perf_counter, thread_time
 from typing import Final
 
 MATCH_SECONDS: Final = 0.1  # for all matching of one event
+WALL_SECONDS: Final = MATCH_SECONDS * 3 / 4
 
 
 class MatchBudget:
@@ -18,7 +19,7 @@ class MatchBudget:
 
     def __init__(self, deadline: float | None = None) -> None:
         """deadline: of the wall-clock part, if it has already started."""
-        self.deadline = perf_counter() + MATCH_SECONDS * 3 / 4 if deadline is None else deadline
+        self.deadline = perf_counter() + WALL_SECONDS if deadline is None else deadline
         self._ends: float | None = None  # in the thread's CPU time
 
     def extend(self) -> bool:

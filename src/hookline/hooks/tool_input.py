@@ -78,14 +78,14 @@ class ToolField:
         """Whether its texts are the spellings of a path, which are expensive: links are resolved."""
         return self._is_path
 
-    def given_path(self, event: Event) -> str | None:
-        """The path as given: a text of its first reading that needs no file system. None if that is not sure."""
-        tool = event.facts.get("tool")
-        input = tool.get("input") if isinstance(tool, dict) else None
-        if not isinstance(input, dict) or len(self.path) != 1 or not self._other_names.isdisjoint(input):
-            return None
-        given = input.get(self.path[0])
-        return given if type(given) is str and ".." not in given else None
+    @property
+    def given_name(self) -> tuple[str, frozenset[str]] | None:
+        """The field with the path as given, unless the input also has one of the other names.
+
+        Without `..`, the path as given is a text of its first reading, which needs no file system.
+        """
+        name = self.path[0] if self._is_path and len(self.path) == 1 else None
+        return (name, self._other_names) if isinstance(name, str) else None
 
     @property
     def has_spellings(self) -> bool:
