@@ -16,7 +16,6 @@ from hookline.hosts.bridge.hook_cache import LoadOnce
 from hookline.hosts.bridge.responder import respond
 
 NO_MODEL = "needs a model; write `models: {prompt_hooks: provider:model}`"
-NO_SUBAGENT = "needs a subagent, which only Claude Code has"
 ASK = {"type": "prompt", "prompt": "Is it safe? $ARGUMENTS"}
 
 
@@ -39,8 +38,23 @@ async def reply(desk: BridgeSandbox, event: str = "PreToolUse", **more: Any) -> 
     return found
 
 
-async def with_model(desk: BridgeSandbox, answer: str, work: Callable[[list[bytes]], Awaitable[None]]) -> None:
-    """Serves Chat Completions on the loopback interface, and names it in the user's file."""
+Answer = str | dict[str, Any]
+"""What the model says: text, or the input of a call of read_file."""
+
+
+def delta(answer: Answer) -> dict[str, Any]:
+    if isinstance(answer, str):
+        return {"index": 0, "delta": {"content": answer}, "finish_reason": "stop"}
+    function = {"name": answer.get("tool", "read_file"), "arguments": json.dumps(answer["input"])}
+    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    return {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+
+
+async def with_model(
+    desk: BridgeSandbox, answer: Answer | list[Answer], work: Callable[[list[bytes]], Awaitable[None]]
+) -> None:
+    """Serves Chat Completions on the loopback interface, and names it in the user's file. The last answer is repeated."""
+    answers = answer if isinstance(answer, list) else [answer]
     got: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -48,7 +62,7 @@ async def with_model(desk: BridgeSandbox, answer: str, work: Callable[[list[byte
         length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
         got.append(await reader.readexactly(length))
         shape = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-        choice = {"index": 0, "delta": {"content": answer}, "finish_reason": "stop"}
+        choice = delta(answers[min(len(got), len(answers)) - 1])
         body = f"data: {json.dumps({**shape, 'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + body)
         await writer.drain()
@@ -77,15 +91,111 @@ def test_a_prompt_hook_asks_the_users_model(desk: BridgeSandbox) -> None:
     asyncio.run(with_model(desk, '{"ok": true}', allowed))
 
 
-@pytest.mark.parametrize(("type_", "why"), [("prompt", NO_MODEL), ("agent", NO_SUBAGENT)])
-def test_without_a_model_a_hook_before_a_tool_holds_the_call_and_is_told_once(
-    desk: BridgeSandbox, type_: str, why: str
-) -> None:
+@pytest.mark.parametrize("type_", ["prompt", "agent"])
+def test_without_a_model_a_hook_before_a_tool_holds_the_call_and_is_told_once(desk: BridgeSandbox, type_: str) -> None:
     write_settings(desk, hook={**ASK, "type": type_})
     for _ in range(2):
         answer = asyncio.run(reply(desk))
         assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"  # Codex cannot ask
-        assert json.dumps(answer).count(why) == 1
+        assert json.dumps(answer).count(NO_MODEL) == 1
+
+
+def read(path: str) -> dict[str, Any]:
+    return {"input": {"path": path}}
+
+
+def last_result(request: bytes) -> str:
+    return str(json.loads(request)["messages"][-1]["content"])
+
+
+INVESTIGATE = {"type": "agent", "prompt": "Is it tested? $ARGUMENTS"}
+NO: list[Answer] = ['{"ok": false, "reason": "There is no test."}']
+
+
+def test_an_agent_hook_reads_files_before_it_answers(desk: BridgeSandbox) -> None:
+    write_settings(desk, hook=INVESTIGATE)
+    (desk.project / "notes.txt").write_text("nothing is tested\n")
+
+    async def work(got: list[bytes]) -> None:
+        specific = (await reply(desk))["hookSpecificOutput"]
+        assert specific["permissionDecision"] == "deny"
+        assert specific["permissionDecisionReason"].startswith("There is no test.")
+        assert b"rm a" in got[0]
+        tools = {tool["function"]["name"] for tool in json.loads(got[0])["tools"]}
+        assert tools == {"read_file", "list_directory", "glob", "grep"}
+        assert last_result(got[1]) == "nothing is tested\n"
+
+    asyncio.run(with_model(desk, [read("notes.txt"), *NO], work))
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (read(".env"), "keep out"),
+        (read("./x/../.env"), "keep out"),
+        (read("../secret"), "outside the workspace"),
+        (read("link"), "outside the workspace"),
+        ({"tool": "write_file", "input": {"path": "a", "content": "x"}}, "there is no tool"),
+        ({"tool": "bash", "input": {"command": "touch a"}}, "there is no tool"),
+        ({"input": {"path": 1}}, "path is not a string"),
+    ],
+)
+def test_an_agent_hook_reads_only_what_the_hooks_allow(desk: BridgeSandbox, call: dict[str, Any], why: str) -> None:
+    write_settings(desk, hook=INVESTIGATE)
+    (desk.project / ".env").write_text("KEY=1\n")
+    (desk.root / "secret").write_text("KEY=1\n")
+    (desk.project / "link").symlink_to(desk.root / "secret")
+    (desk.project / "x").mkdir()
+
+    async def work(got: list[bytes]) -> None:
+        desk.write_hooks(
+            "hooks:\n  - {id: env, on: tool.before, when: {input: {path: '\\.env$'}}, then: {deny: keep out}}\n"
+        )
+        assert (await reply(desk))["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert why in last_result(got[1])
+        assert "KEY" not in str(got)
+        assert not (desk.project / "a").exists()
+
+    asyncio.run(with_model(desk, [call, *NO], work))
+
+
+def test_what_an_agent_hook_reads_is_redacted_first(desk: BridgeSandbox) -> None:
+    write_settings(desk, hook=INVESTIGATE)
+    (desk.project / "notes.txt").write_text("token sk-123 here\n")
+
+    async def work(got: list[bytes]) -> None:
+        hook = "{id: hide, on: tool.after, then: {replace: {in: tool.result, pattern: 'sk-[0-9]+', with: '***'}}}"
+        desk.write_hooks(f"hooks:\n  - {hook}\n", trusted=True)
+        await reply(desk)
+        assert last_result(got[1]) == "token *** here\n"
+
+    asyncio.run(with_model(desk, [read("notes.txt"), *NO], work))
+
+
+def test_an_agent_hook_that_never_answers_stops_the_call(desk: BridgeSandbox) -> None:
+    write_settings(desk, hook=INVESTIGATE)
+
+    async def work(got: list[bytes]) -> None:
+        specific = (await reply(desk))["hookSpecificOutput"]
+        assert specific["permissionDecision"] == "deny"  # Codex cannot ask
+        assert "within 50 turns" in specific["permissionDecisionReason"]
+        assert len(got) == 50
+
+    asyncio.run(with_model(desk, [read("notes.txt")], work))
+
+
+def test_an_agent_hook_that_takes_too_long_stops_the_call(desk: BridgeSandbox) -> None:
+    write_settings(desk, hook={**INVESTIGATE, "timeout": 0.3})
+    (desk.project / "notes.txt").write_text("x")
+
+    async def work(got: list[bytes]) -> None:
+        desk.write_hooks(
+            "hooks:\n  - {id: slow, on: tool.before, when: {tool: read_file}, then: {run: sleep 30}}\n", trusted=True
+        )
+        assert (await reply(desk))["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert len(got) == 1
+
+    asyncio.run(with_model(desk, [read("notes.txt"), '{"ok": true}'], work))
 
 
 def test_without_a_model_a_hook_at_a_prompt_keeps_it_from_the_agent(desk: BridgeSandbox) -> None:

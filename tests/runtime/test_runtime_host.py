@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from hookline.errors import UnavailableError
+from hookline.hooks.event import Event
 from hookline.hooks.host import Host, Notice
 from hookline.record.record_log import LogFilter, RecordLog
 from hookline.record.segment import record_directory
+from hookline.runtime.models.scripted import ScriptStep
 from hookline.runtime.updates import Notification, ToolCallFinished, ToolCallStarted
 from runtime.scripted_runtime import RecordingModel, UpdateRecorder, open_runtime, run_async
 
@@ -55,6 +57,24 @@ def test_a_prompt_of_a_hook_goes_to_the_agents_model(tmp_path: Path) -> None:
     text, _ = with_host(tmp_path, lambda host: host.complete("Is it good?"), model=model)
     assert text == "It is good."
     assert [request.messages for request in model.requests] == [({"role": "user", "content": "Is it good?"},)]
+
+
+def test_a_hooks_model_reads_files_through_the_gate(tmp_path: Path) -> None:
+    """The model of a hook of type agent."""
+    (tmp_path / "a.txt").write_text("no test")
+    (tmp_path / "b.txt").write_text("secret")
+    guard = "hooks: [{id: b, on: tool.before, when: {input: {path: b.txt}}, then: {deny: Never.}}]"
+    calls = (("read_file", {"path": "a.txt"}), ("read_file", {"path": "b.txt"}), ("bash", {"command": "touch c"}))
+    model = RecordingModel([ScriptStep(calls=calls), "No."])
+    text, seen = with_host(tmp_path, lambda host: host.investigate("Tested?", Event("stop", {})), guard, model=model)
+    assert text == "No."
+    assert [message["content"] for message in model.requests[1].messages[-3:]] == [
+        "no test",
+        "Error: Never.",
+        "Error: there is no tool 'bash'",
+    ]
+    assert [each.ran for each in seen.of_type(ToolCallFinished)] == [True, False]
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_notice_is_an_update(tmp_path: Path) -> None:

@@ -6,13 +6,20 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hookline.hosts.bridge.hook_cache import ReadableFiles
     from hookline.hosts.bridge.protocol import AgentCall
 
 
-async def ask_user_model(call: AgentCall, prompt: str) -> str:
+async def ask_user_model(call: AgentCall, prompt: str, files: ReadableFiles | None = None) -> str:
     """Raises UnavailableError if the user has named no model for hooks."""
-    from hookline.runtime.models.hook_model import complete
+    from hookline.runtime.models.hook_model import complete, open_hook_model
 
     user = call.user_directories
     environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
-    return await complete(prompt, user.home, user.config, environ)
+    async with open_hook_model(user.home, user.config, environ) as model:
+        if files is None:
+            return await complete(model, prompt)
+        from hookline.runtime.investigation import READING_TOOLS, HookedReader, investigate
+
+        reader = HookedReader(files.decider, files.host, files.workspace, files.facts)
+        return await investigate(model, prompt, READING_TOOLS, reader.read)

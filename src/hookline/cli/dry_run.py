@@ -10,6 +10,7 @@ from typing import Any
 
 from hookline.engine.limits import FireCounts
 from hookline.errors import UnavailableError
+from hookline.hooks.event import Event
 from hookline.hooks.host import (
     Command,
     FunctionCall,
@@ -58,6 +59,9 @@ class RecordingHost:
     async def complete(self, prompt: str) -> str:
         self._record("ask the model", prompt)
         return ""
+
+    async def investigate(self, prompt: str, event: Event) -> str:
+        return await self.complete(prompt)
 
     async def publish(self, notice: Notice) -> None:
         self._record("notify", " ".join(part for part in (notice.title, notice.message) if part) or notice.channel)

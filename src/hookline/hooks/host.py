@@ -151,6 +151,9 @@ class Host(Protocol):
     async def run_function(self, call: FunctionCall) -> Any: ...
     async def post(self, request: PostRequest) -> PostResponse: ...
     async def complete(self, prompt: str) -> str: ...
+    async def investigate(self, prompt: str, event: Event) -> str:
+        """Like `complete`, but the model may read files first. Hooks decide each of its calls, in the event's session."""
+
     async def publish(self, notice: Notice) -> None: ...
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         """Runs `work` in the background, in order per session. The host waits for it at the end of the session."""
@@ -229,6 +232,9 @@ class NullHost:
 
     async def complete(self, prompt: str) -> str:
         raise UnavailableError("needs a model, and there is none here")
+
+    async def investigate(self, prompt: str, event: Event) -> str:
+        raise UnavailableError("needs a model that can read files, and there is none here")
 
     async def publish(self, notice: Notice) -> None:
         raise UnavailableError("notifications cannot be published here")

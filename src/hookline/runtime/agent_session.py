@@ -6,18 +6,18 @@ import asyncio
 import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
-from hookline.errors import Denied, HooklineError, UndecidedError
+from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
-from hookline.hooks.path_spellings import ResolvedPaths, normalize_path, resolve_links, resolve_once
+from hookline.hooks.path_spellings import ResolvedPaths, resolve_once
 from hookline.lazy_dataclasses import replace
 from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
@@ -42,6 +42,7 @@ from hookline.runtime.storage.tables import SessionRow, ThreadRow
 from hookline.runtime.subagent import abandon_subagents
 from hookline.runtime.thread import Progress, StoredThread, SubagentTask
 from hookline.runtime.tools.tool_definition import ToolContext
+from hookline.runtime.tools.workspace import resolve_input_path
 from hookline.runtime.transcript import Transcript
 from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, StatusMessage, Update
 
@@ -296,14 +297,7 @@ class AgentSession:
 
     def _resolve_input_path(self, thread: StoredThread, tool: dict[str, Any], resolved: ResolvedPaths) -> None:
         """Before hooks see the call, so that its tool acts on the file that they judged."""
-        input = tool.get("input")
-        path = input.get("path") if isinstance(input, dict) else None
-        if isinstance(path, str) and path:
-            root = os.path.abspath(self.runtime.workspace)
-            for each in (path, os.path.dirname(path)):
-                joined = os.path.join(root, each)
-                with suppress(UndecidedError):  # too long to follow: guards on it hold, and no file has such a name
-                    resolve_links(joined, normalize_path(joined), root)
+        resolve_input_path(tool.get("input"), self.runtime.workspace)
         self._judged_paths[thread.id, str(tool.get("id"))] = resolved
         while len(self._judged_paths) > _MAX_JUDGED_CALLS:  # calls that were denied
             del self._judged_paths[next(iter(self._judged_paths))]

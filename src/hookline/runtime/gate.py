@@ -65,9 +65,7 @@ async def execute(
     CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
     """
     hash = fingerprint(call.name, call.input)
-    _check_allowed(call, hash, decision, approval)
-    if tool.name != call.name:
-        raise CallNotAllowedError(f"the decision is about {call.name}, not {tool.name}")
+    _check_allowed(call, tool, hash, decision, approval)
     why = {"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by}
     agreed = None if approval is None else approval.id
     row = CallRow(
@@ -88,14 +86,24 @@ async def execute(
     return ExecutedCall(result)
 
 
+async def execute_unstored(call: ToolCall, decision: Decision, tool: Tool, context: ToolContext) -> ToolResult:
+    """Like `execute`, for a call that belongs to no stored session."""
+    _check_allowed(call, tool, fingerprint(call.name, call.input), decision)
+    return await _perform_tool(tool, call, context)
+
+
 def _call_end(row: CallRow, result: ToolResult, stores_result: bool) -> CallEnd:
     text, error = (result_text(result.content), result.error) if stores_result else (None, "")
     return CallEnd(row.thread, row.call, row.attempt, result.ok, text, error)
 
 
-def _check_allowed(call: ToolCall, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
-    tool = decision.event.facts.get("tool") or {}
-    if decision.event.name != "tool.before" or not _is_same_call(tool, call, hash):
+def _check_allowed(
+    call: ToolCall, tool: Tool, hash: str, decision: Decision, approval: ApprovalRow | None = None
+) -> None:
+    if tool.name != call.name:
+        raise CallNotAllowedError(f"the decision is about {call.name}, not {tool.name}")
+    decided = decision.event.facts.get("tool") or {}
+    if decision.event.name != "tool.before" or not _is_same_call(decided, call, hash):
         raise CallNotAllowedError(f"the decision is not about this call of {call.name}")
     if decision.denied or decision.halt:
         raise CallNotAllowedError(f"{call.name} was denied: {decision.reason}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookline.engine.decision import Decision
@@ -16,7 +17,8 @@ from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import RESULT_EVENTS, ToolCall, execute
-from hookline.runtime.models.model import CompletionRequest, TextChunk
+from hookline.runtime.investigation import READING_TOOLS, inspect_result, investigate
+from hookline.runtime.models.hook_model import complete
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.storage.tables import ApprovalRow
 from hookline.runtime.thread import StoredThread
@@ -56,9 +58,18 @@ class ThreadHost(LocalHost):
         return await InternalToolCall(self._thread, call).run(self, tool)
 
     async def complete(self, prompt: str) -> str:
+        return await complete(await self._session.model_of(self._thread), prompt)
+
+    async def investigate(self, prompt: str, event: Event) -> str:
         model = await self._session.model_of(self._thread)
-        pieces = model.stream(CompletionRequest(({"role": "user", "content": prompt},)))
-        return "".join([piece.text async for piece in pieces if isinstance(piece, TextChunk)])
+        tools = [tool for tool in READING_TOOLS if self._thread.find_hook_tool(tool.name) is tool]
+        return await investigate(model, prompt, tools, self._read_for_model)
+
+    async def _read_for_model(self, tool: Tool, input: dict[str, Any]) -> ToolResult:
+        """The hooks on results are asked too, because a model reads it."""
+        call = ToolCall(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, "agent hook")
+        result = await InternalToolCall(self._thread, call).run(self, tool)
+        return await inspect_result(partial(self._session.decide, self._thread), {}, tool, input, result)
 
     async def publish(self, notice: Notice) -> None:
         await super().publish(notice)

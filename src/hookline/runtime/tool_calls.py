@@ -21,6 +21,7 @@ from hookline.runtime.recovery import recorded_result
 from hookline.runtime.storage.tables import ApprovalRow, CallEnd, CallRow, QueuedToolRow
 from hookline.runtime.thread import MessageNotStoredError, StoredThread
 from hookline.runtime.tools.tool_definition import Tool
+from hookline.runtime.tools.workspace import ToolError
 from hookline.runtime.updates import ToolCallFinished, ToolCallStarted
 from hookline.standard_agents.state import result_text
 
@@ -49,14 +50,9 @@ class ToolCalls:
         if not self.thread.toolbox.offers(tool, self.thread.tools):
             return await self._fail(requested, f"this agent may not use {tool.name}")
         try:
-            input = json.loads(requested.arguments or "{}")
-            json.dumps(input)
-        except RecursionError:
-            return await self._fail(requested, "the arguments are nested too deep")
-        except ValueError as error:
-            return await self._fail(requested, f"the arguments are not JSON: {error}")
-        if not isinstance(input, dict):
-            return await self._fail(requested, "the arguments are not an object")
+            input = parse_arguments(requested.arguments)
+        except ToolError as error:
+            return await self._fail(requested, str(error))
         return await self._decide_and_run(ToolCall(requested.id, tool.name, input), tool)
 
     async def run_queued(self, row: QueuedToolRow) -> CompletedCall:
@@ -83,11 +79,11 @@ class ToolCalls:
         call, facts = self._failed_call(requested, why)
         looked = await self.session.decide(self.thread, "tool.failed", {"tool": facts})
         left = looked.event.facts["tool"]
-        return await self._store(call, {**left, **_result_facts(_result_from_facts(left))}, False)
+        return await self._store(call, {**left, **result_facts(result_from_facts(left))}, False)
 
     def _failed_call(self, requested: RequestedCall, why: str) -> tuple[ToolCall, dict[str, Any]]:
         tool = self.thread.toolbox.find(requested.name)
-        call = ToolCall(requested.id, requested.name if tool is None else tool.name, _parse_arguments(requested))
+        call = ToolCall(requested.id, requested.name if tool is None else tool.name, _known_arguments(requested))
         return call, _failure_facts(_tool_facts(call, tool), why)
 
     async def _decide_and_run(self, call: ToolCall, tool: Tool) -> CompletedCall:
@@ -133,13 +129,13 @@ class ToolCalls:
         """A call that was started but has no result: hooks see what its record has."""
         tool = self.thread.toolbox.find(requested.name)
         return await self._fire_after(
-            ToolCall(requested.id, row.name, _parse_arguments(requested), row.caller), tool, recorded_result(row), ()
+            ToolCall(requested.id, row.name, _known_arguments(requested), row.caller), tool, recorded_result(row), ()
         )
 
     async def _fire_after(
         self, call: ToolCall, tool: Tool | None, result: ToolResult, decisions: tuple[Decision, ...]
     ) -> CompletedCall:
-        facts = {**_tool_facts(call, tool), **_result_facts(result)}
+        facts = {**_tool_facts(call, tool), **result_facts(result)}
         if result.attachments:
             facts["attachments"] = list(result.attachments)
         if result.more:
@@ -150,7 +146,7 @@ class ToolCalls:
         halted = self.thread.take_halt(after)
         left = after.event.facts["tool"]
         return await self._store(
-            call, {**left, **_result_facts(_result_from_facts(left))}, True, (*decisions, after), halted
+            call, {**left, **result_facts(result_from_facts(left))}, True, (*decisions, after), halted
         )
 
     async def _store(
@@ -164,8 +160,8 @@ class ToolCalls:
         """Stores the result as hooks leave it, and the notes and requests of the decisions."""
         stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
         left = stored.event.facts["tool"]
-        final = _result_from_facts(left)
-        message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": _format_result(final)}
+        final = result_from_facts(left)
+        message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": format_result(final)}
         more = left.get("more")
         files = await self.thread.store_attachments(left.get("attachments"))
         kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
@@ -184,13 +180,25 @@ class ToolCalls:
         self.session.emit(ToolCallStarted(self.thread.id, self.thread.agent.id, call, decision))
 
 
-def _parse_arguments(requested: RequestedCall) -> dict[str, Any]:
+def parse_arguments(text: str) -> dict[str, Any]:
+    """The arguments of a call, as its model wrote them. Raises ToolError, worded for the model."""
     try:
-        input = json.loads(requested.arguments)
+        input = json.loads(text or "{}")
         json.dumps(input)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise ToolError("the arguments are nested too deep") from None
+    except ValueError as error:
+        raise ToolError(f"the arguments are not JSON: {error}") from None
+    if not isinstance(input, dict):
+        raise ToolError("the arguments are not an object")
+    return input
+
+
+def _known_arguments(requested: RequestedCall) -> dict[str, Any]:
+    try:
+        return parse_arguments(requested.arguments)
+    except ToolError:
         return {}
-    return input if isinstance(input, dict) else {}
 
 
 def _tool_facts(call: ToolCall, tool: Tool | None) -> dict[str, Any]:
@@ -199,10 +207,10 @@ def _tool_facts(call: ToolCall, tool: Tool | None) -> dict[str, Any]:
 
 
 def _failure_facts(facts: dict[str, Any], why: str) -> dict[str, Any]:
-    return {**facts, **_result_facts(ToolResult(None, False, why))}
+    return {**facts, **result_facts(ToolResult(None, False, why))}
 
 
-def _result_facts(result: ToolResult) -> dict[str, Any]:
+def result_facts(result: ToolResult) -> dict[str, Any]:
     """`result` is left out if there is no content, `error` if the call succeeded."""
     facts: dict[str, Any] = {"ok": result.ok}
     if result.content is not None:
@@ -212,12 +220,12 @@ def _result_facts(result: ToolResult) -> dict[str, Any]:
     return facts
 
 
-def _result_from_facts(facts: dict[str, Any]) -> ToolResult:
+def result_from_facts(facts: dict[str, Any]) -> ToolResult:
     error = facts.get("error")
     return ToolResult(facts.get("result"), facts.get("ok") is True, error if isinstance(error, str) else "")
 
 
-def _format_result(result: ToolResult) -> str:
+def format_result(result: ToolResult) -> str:
     said = result_text(result.content)
     if result.ok:
         return said

@@ -194,6 +194,9 @@ class ScriptedHost(LocalHost):
         self.prompts.append(prompt)
         return self.answers.pop(0)
 
+    async def investigate(self, prompt: str, event: Event) -> str:
+        return await self.complete(prompt)
+
     async def publish(self, notice: Notice) -> None:
         self.published.append(notice)
 

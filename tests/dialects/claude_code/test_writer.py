@@ -110,6 +110,7 @@ def test_a_group_comes_back_as_it_was(matcher: str, rule: str) -> None:
 def test_every_type_of_handler_comes_back_as_it_was() -> None:
     hooks = [
         {"type": "prompt", "prompt": "ok? $ARGUMENTS"},
+        {"type": "agent", "prompt": "ok? $ARGUMENTS"},
         {"type": "http", "url": "http://a/b", "headers": {"A": "$B"}, "allowedEnvVars": ["B"], "timeout": 3},
         {"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": ["x ${stop_hook_active}", "{{b}}"], "n": 1}},
         {"type": "command", "command": "x", "shell": "powershell"},

@@ -30,6 +30,7 @@ EVERY_OPTION_OF_CALL = {
         {"judge": "ok?"},
         {"judge": "ok?", "with": "{{prompt}}"},
         {"judge": "ok?", "with": None},
+        {"judge": "ok?", "investigate": True},
         {"compact": {"strategy": "truncate", "keep_recent": 0, "summary_max_tokens": 1, "target_pressure": 0.5}},
         {"diagnose": True},
         {"diagnose": {"path": ["p"], "content": [], "publish": False, "inject": True, "read_from_disk": False}},

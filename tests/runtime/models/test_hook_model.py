@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import HooklineError, UnavailableError
-from hookline.runtime.models.hook_model import complete
+from hookline.runtime.models import hook_model
 from runtime.models.provider_stub import KEY, StubResponse, chunk, encode_sse, run_async, serving
 
 YES = StubResponse(encode_sse([chunk({"content": '{"ok": '}), chunk({"content": "true}"}, "stop")], done=True))
+
+
+async def complete(prompt: str, home: Path, config_home: Path | None, env: dict[str, str]) -> str:
+    async with hook_model.open_hook_model(home, config_home, env) as model:
+        return await hook_model.complete(model, prompt)
 
 
 def write_models(home: Path, text: str) -> None:

@@ -19,6 +19,8 @@ from hookline.dialects.claude_code.names import (
     FAILURE_OUTCOME,
     HANDLER_KEYS,
     MATCHER_FACTS,
+    MODEL_GUARDS,
+    MODEL_TYPES,
     NAME,
     TOOL_EVENTS,
     UNSUPPORTED_EVENTS,
@@ -47,7 +49,7 @@ from hookline.dialects.settings_json import (
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, Never, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
-from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import replace
@@ -56,8 +58,6 @@ from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
 _OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": TOOL_FAILED}
-_MODEL_GUARDS: Final = {"PreToolUse": Verdict.ASK, "UserPromptSubmit": Verdict.DENY, "PreCompact": Verdict.DENY}
-"""What it counts as if a model that could have blocked does not answer. A permission request is for a person anyway."""
 _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
 """Events that no other dialect with this shape has."""
 _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"type", "command", "timeout"}
@@ -246,8 +246,8 @@ def _parse_on_failure(at: Node, event_name: str) -> Outcome:
     """The agent does not wait for a hook in the background, so its failure blocks nothing."""
     if _runs_in_background(at):
         return FAILURE_OUTCOME
-    if at.value.get("type") in ("prompt", "agent") and event_name in _MODEL_GUARDS:
-        return Outcome(_MODEL_GUARDS[event_name])
+    if at.value.get("type") in MODEL_TYPES and event_name in MODEL_GUARDS:
+        return MODEL_GUARDS[event_name]
     return failure_outcome(event_name, str(at.value.get("onFailure") or CONTINUE))
 
 

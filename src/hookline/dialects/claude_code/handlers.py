@@ -33,7 +33,6 @@ from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
-from hookline.hooks.outcome import FailureKind
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action
 from hookline.hooks.templates import (
@@ -210,13 +209,8 @@ def _parse_prompt(at: Node, event_name: str, timeout: timedelta) -> Action | Non
 
 
 def _parse_agent(at: Node, event_name: str, timeout: timedelta) -> Action | None:
-    """Such a hook needs a subagent with tools, which hookline does not have."""
-    if _parse_prompt_text(at) is None:
-        return None
-    what = f"{at.location}: a hook of type agent runs only in Claude Code; elsewhere it fails, and the user sees that."
-    at.add_problem("not-here", what, "Write a command, or type prompt.", severity=Severity.WARNING)
-    why = "needs a subagent, which only Claude Code has"
-    return InvalidAction(why, kind=FailureKind.UNAVAILABLE, written=dict(at.value))
+    prompt = _parse_prompt_text(at)
+    return None if prompt is None else AskModel(prompt, stdin_template(event_name), investigates=True)
 
 
 def _parse_prompt_text(at: Node) -> str | None:

@@ -59,6 +59,13 @@ FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 
 CONTINUE, BLOCK = "continue", "block"
 """The values of `onFailure`."""
+MODEL_TYPES: Final = ("prompt", "agent")
+MODEL_GUARDS: Final = {
+    "PreToolUse": Outcome(Verdict.ASK),
+    "UserPromptSubmit": Outcome(Verdict.DENY),
+    "PreCompact": Outcome(Verdict.DENY),
+}
+"""What it counts as if a model that could have blocked does not answer. A permission request is for a person anyway."""
 
 
 def failure_outcome(event_name: str, word: str) -> Outcome:
@@ -112,7 +119,7 @@ _STDIN_BY_EVENT: Final = {
 
 
 def default_timeout(event_name: str, type_: str) -> timedelta:
-    if type_ in ("prompt", "agent"):
+    if type_ in MODEL_TYPES:
         return timedelta(seconds=30 if type_ == "prompt" else 60)
     return timedelta(seconds={"UserPromptSubmit": 30, "SessionEnd": 1.5}.get(event_name, 600))
 

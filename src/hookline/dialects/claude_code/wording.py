@@ -15,7 +15,9 @@ from hookline.hooks.wording import NATIVE_ANSWERS, OK_PHRASES, Wording
 
 
 def _action_word(action: Action) -> str | None:
-    words = ((RunProgram, "command"), (PostEvent, "http"), (CallTool, "mcp_tool"), (AskModel, "prompt"))
+    if isinstance(action, AskModel):
+        return "agent" if action.investigates else "prompt"
+    words = ((RunProgram, "command"), (PostEvent, "http"), (CallTool, "mcp_tool"))
     return next((word for kind, word in words if isinstance(action, kind)), None)
 
 

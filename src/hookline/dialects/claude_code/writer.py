@@ -13,6 +13,8 @@ from hookline.dialects.claude_code.names import (
     BLOCK,
     CONTINUE,
     FAILURE_OUTCOME,
+    MODEL_GUARDS,
+    MODEL_TYPES,
     NAME,
     POWERSHELL_ARGV,
     RESULT_PARSER,
@@ -120,8 +122,8 @@ def _write_handler(hook: Hook, event_name: str) -> dict[str, Any]:
             value = _write_http(hook.then, event_name, hook.origin.wording, blocks=hook.on_error != FAILURE_OUTCOME)
         case CallTool():
             value = _write_mcp_tool(hook.then, event_name)
-        case AskModel(prompt, payload) if payload == stdin_template(event_name):
-            value = {"type": "prompt", "prompt": prompt}
+        case AskModel(prompt, payload, investigates) if payload == stdin_template(event_name):
+            value = {"type": "agent" if investigates else "prompt", "prompt": prompt}
         case _:
             raise NotExpressible(action=hook.then)
     check_expressible(replace(hook, limit=UNLIMITED) if _runs_once(hook) else hook)
@@ -140,6 +142,10 @@ def _runs_once(hook: Hook) -> bool:
 
 
 def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]:
+    if type_ in MODEL_TYPES:
+        if hook.on_error != MODEL_GUARDS.get(event_name, FAILURE_OUTCOME):
+            raise NotExpressible("what a failure counts as")
+        return {}
     if hook.on_error == FAILURE_OUTCOME:
         lets_through = event_name == "PreToolUse" and isinstance(hook.then, RunProgram) and not hook.then.hold_if_broken
         return {"onFailure": CONTINUE} if lets_through else {}

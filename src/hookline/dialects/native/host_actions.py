@@ -156,7 +156,9 @@ _PIPE: Final = ActionKey(  # a call, and written as one
 
 def _parse_judge(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
     prompt = value.text()
-    return None if prompt is None else AskModel(prompt, options.get("with") or event_template(info.vocabulary))
+    if prompt is None:
+        return None
+    return AskModel(prompt, options.get("with") or event_template(info.vocabulary), bool(options.get("investigate")))
 
 
 _JUDGE: Final = ActionKey(
@@ -173,7 +175,13 @@ _JUDGE: Final = ActionKey(
             null_is_value=True,
             default="the event",
             help="what replaces `$ARGUMENTS` in the prompt, or follows the prompt if that has none",
-        )
+        ),
+        flag_key(
+            "investigate",
+            default="`false`",
+            help="`true`: the model may read files of the workspace before it answers",
+            write=lambda action, _: action.investigates or NOT_WRITTEN,
+        ),
     ),
     intended=lambda at, info: May.DENY,
     help="ask the host's model",

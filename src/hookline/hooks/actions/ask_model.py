@@ -36,6 +36,7 @@ class AskModel:
 
     prompt: str
     arguments: DataTemplate
+    investigates: bool = False  # the model may read files of the workspace before it answers
     instant = False
     constant = None
     label = "the action judge"
@@ -48,7 +49,7 @@ class AskModel:
         return self.arguments.reads()
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "ask the model", self.prompt
+        yield "ask the model, which may read files" if self.investigates else "ask the model", self.prompt
         yield from describe_input("arguments", self.arguments)
 
     async def run(self, event: Event, host: Host) -> Outcome:
@@ -57,7 +58,10 @@ class AskModel:
             prompt = self.prompt.replace(ARGUMENTS_PLACEHOLDER, arguments)
         else:
             prompt = f"{self.prompt}\n\n{arguments}"
-        answer = _extract_object(await host.complete(f"{prompt}\n\n{_ANSWER_INSTRUCTION}"))
+        question = f"{prompt}\n\n{_ANSWER_INSTRUCTION}"
+        answer = _extract_object(
+            await (host.investigate(question, event) if self.investigates else host.complete(question))
+        )
         if answer is None or not isinstance(answer.get("ok"), bool):
             raise unreadable_error("got no answer from the model that could be read", event)
         return SILENT if answer["ok"] else block_outcome(text_value(answer, "reason"), event)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -14,13 +14,15 @@ from typing import Any, Final, NamedTuple, Protocol
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
+from hookline.engine.nested_calls import Decider
 from hookline.errors import HooklineError, UnavailableError
+from hookline.hooks.host import Host
 from hookline.hooks.protocols import May
 from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
 from hookline.hosts.bridge.session_state import SessionStore
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import BookWatcher, Source, Trust, load_all, trust_file_path
 from hookline.runners.local_host import LocalHost
 
@@ -54,11 +56,22 @@ class CacheKey(NamedTuple):
         return Trust(trust_file_path(self.directories.home, self.directories.state))
 
 
-UserModel = Callable[[AgentCall, str], Awaitable[str]]
-"""Asks the model that the caller's user has named for hooks. Raises UnavailableError if there is none."""
+@dataclass(frozen=True, slots=True)
+class ReadableFiles:
+    """What a model may read before it answers: the files of the workspace, where hooks allow it."""
+
+    workspace: Path
+    facts: dict[str, Any]  # of the session
+    decider: Decider
+    host: Host
 
 
-async def no_model(call: AgentCall, prompt: str) -> str:
+class UserModel(Protocol):
+    async def __call__(self, call: AgentCall, prompt: str, files: ReadableFiles | None = None) -> str:
+        """Asks the model that the caller's user has named for hooks. Raises UnavailableError if there is none."""
+
+
+async def no_model(call: AgentCall, prompt: str, files: ReadableFiles | None = None) -> str:
     raise UnavailableError("needs a model, and there is none here")
 
 

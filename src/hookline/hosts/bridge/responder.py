@@ -17,6 +17,7 @@ from hookline.config.problem import Severity
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
+from hookline.engine.nested_calls import Decider
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.events import ENDING_EVENTS
@@ -44,7 +45,7 @@ from hookline.hosts.agents.payload import MAX_PARTS
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.call_deduplicator import SharedDecisions
 from hookline.hosts.bridge.fallbacks import Fallbacks
-from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, UserModel, no_model
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, ReadableFiles, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
@@ -52,16 +53,17 @@ from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
-from hookline.record.recorder import recorder_of
+from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
-ModelCallback = Callable[[str], Awaitable[str]]
+ModelCallback = Callable[[str, ReadableFiles | None], Awaitable[str]]
 
 _ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
 _STANDING_FAILURES: Final = (FailureKind.NOT_TRUSTED, FailureKind.UNAVAILABLE)
 _MAX_SHOWN_ERRORS: Final = 10
+_SESSION_FACTS: Final = ("host", "session", "user", "cwd", "workspace", "time")
 _TIMEOUT_MESSAGE: Final = "did not finish before the agent's time limit for hooks"
 
 
@@ -72,12 +74,15 @@ class DeadlineHost(NullHost):
     own timeouts.
     """
 
-    def __init__(self, here: LocalHost, limits: FireLimiter, until: float, ask_model: ModelCallback) -> None:
-        """`until` is a time of the running loop."""
+    def __init__(
+        self, here: LocalHost, limits: FireLimiter, until: float, ask_model: ModelCallback, decider: Decider
+    ) -> None:
+        """`until` is a time of the running loop. `decider` decides about files that a model wants to read for a hook."""
         self._here = here
         self._limits = limits
         self._until = until
         self._ask_model = ask_model
+        self._decider = decider
         self.clock = here.clock
 
     @property
@@ -97,7 +102,13 @@ class DeadlineHost(NullHost):
         return await self._here.post(replace(request, timeout=self._limit_timeout(request.timeout)))
 
     async def complete(self, prompt: str) -> str:
-        return await self._run_until_deadline(self._ask_model(prompt))
+        return await self._run_until_deadline(self._ask_model(prompt, None))
+
+    async def investigate(self, prompt: str, event: Event) -> str:
+        facts: dict[str, Any] = {name: event.facts[name] for name in _SESSION_FACTS if name in event.facts}
+        workspace = Path(str(facts.get("workspace") or facts.get("cwd") or "/"))
+        files = ReadableFiles(workspace, facts, self._decider, self)
+        return await self._run_until_deadline(self._ask_model(prompt, files))
 
     async def publish(self, notice: Notice) -> None:
         await self._here.publish(notice)
@@ -374,7 +385,7 @@ class _Question:
             return denial
         if event.name == "session.end":
             await self._wait_for_background(event)
-        recorder, host = self._recorder, self._host()
+        recorder, host = self._recorder, self._host(book)
         decided = await recorder.decide(book, event, host)
         if decided.verdict is Verdict.ASK and not decided.halt:
             decided = await self._ask_at_hub(event, book, decided, host)
@@ -416,7 +427,7 @@ class _Question:
 
     def _decide_now(self, event: Event, book: Book) -> Decision:
         denial = self._begin(event, book)
-        return denial or self._finish(event, book, self._recorder.decide_now(book, event, self._host()))
+        return denial or self._finish(event, book, self._recorder.decide_now(book, event, self._host(book)))
 
     def _begin(self, event: Event, book: Book) -> Decision | None:
         """The denial if a hook has halted the agent. It may be called twice for one event."""
@@ -443,9 +454,10 @@ class _Question:
             return decision
         return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
 
-    def _host(self) -> DeadlineHost:
+    def _host(self, book: Book) -> DeadlineHost:
         ask_model = partial(self._engine.ask_model, self._call)
-        return DeadlineHost(self._engine.local_host, self._sessions, self._until, ask_model)
+        decider = RecordedBook(book, self._recorder)
+        return DeadlineHost(self._engine.local_host, self._sessions, self._until, ask_model, decider)
 
     async def _notify_of_approval(self, event: Event, book: Book, host: DeadlineHost) -> None:
         """For an agent that has no notifications of its own: now it asks the person."""

@@ -23,7 +23,7 @@ from hookline.hosts.bridge.responder import DeadlineHost, drop_standing_notes, u
 from hookline.hosts.bridge.session_state import SessionStore
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.record.recorder import recorder_of
+from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.environment import inherited_environment
 
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
@@ -69,8 +69,9 @@ class LocalDecider:
         if event.name == "session.end":
             await self._engine.local_host.wait_for_background(_DRAIN_TIMEOUT, session_id(event))
         until = asyncio.get_running_loop().time() + request.timeout.total_seconds()
-        host = DeadlineHost(self._engine.local_host, sessions, until, partial(self._engine.ask_model, call))
-        decided = await recorder_of(users.hookline_state).decide(book, _with_stop_active(event, sessions), host)
+        recorded = RecordedBook(book, recorder_of(users.hookline_state))
+        host = DeadlineHost(self._engine.local_host, sessions, until, partial(self._engine.ask_model, call), recorded)
+        decided = await recorded.decide(_with_stop_active(event, sessions), host)
         decision = _limit_denied_stops(event, drop_standing_notes(decided), sessions)
         return _with_messages(event, decision, book, sessions)
 

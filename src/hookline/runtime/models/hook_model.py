@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -10,15 +11,21 @@ from hookline.errors import UnavailableError, extra_required
 from hookline.project import SourceLayer, find_sources
 from hookline.runtime.apps.app import App, NamedModel
 from hookline.runtime.apps.app_loader import named_models
-from hookline.runtime.models.model import CompletionRequest, TextChunk
+from hookline.runtime.models.model import CompletionRequest, Model, TextChunk
 from hookline.runtime.models.providers import PROVIDERS
 from hookline.runtime.models.registry import create_model
 
 HOOK_MODEL: Final = "prompt_hooks"
 
 
-async def complete(prompt: str, home: Path, config_home: Path | None, env: Mapping[str, str]) -> str:
-    """The model's answer. Raises UnavailableError if the user's file names no model.
+async def complete(model: Model, prompt: str) -> str:
+    pieces = model.stream(CompletionRequest(({"role": "user", "content": prompt},)))
+    return "".join([piece.text async for piece in pieces if isinstance(piece, TextChunk)])
+
+
+@asynccontextmanager
+async def open_hook_model(home: Path, config_home: Path | None, env: Mapping[str, str]) -> AsyncIterator[Model]:
+    """Raises UnavailableError if the user's file names no model.
 
     Only keys count from `env`, never addresses: a project's settings may set variables of the agent, and must not
     choose who judges its calls.
@@ -33,8 +40,7 @@ async def complete(prompt: str, home: Path, config_home: Path | None, env: Mappi
     with extra_required("A model for hooks needs hookline's agent", "agent"):
         model = create_model(HOOK_MODEL, App(agents=(), models=models), keys, directory)
         try:
-            pieces = model.stream(CompletionRequest(({"role": "user", "content": prompt},)))
-            return "".join([piece.text async for piece in pieces if isinstance(piece, TextChunk)])
+            yield model
         finally:
             await model.close()
 

@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, UndecidedError
+from hookline.hooks.path_spellings import normalize_path, resolve_links
 from hookline.lazy_dataclasses import dataclass
 
 MAX_PATH_LENGTH: Final = 4096  # characters
@@ -169,6 +170,19 @@ class Workspace:
             return self._relative_steps(target)
         except ToolError:
             raise _outside_error(given) from None
+
+
+def resolve_input_path(input: Any, workspace: Path) -> None:
+    """Follows the links of a call's path, within `resolve_once`: its tool then acts on the file that hooks judge."""
+    path = input.get("path") if isinstance(input, dict) else None
+    if isinstance(path, str) and path:
+        root = os.path.abspath(workspace)
+        for each in (path, os.path.dirname(path)):
+            joined = os.path.join(root, each)
+            with suppress(
+                UndecidedError
+            ):  # too long to follow: guards on it stop the call, and no file has such a name
+                resolve_links(joined, normalize_path(joined), root)
 
 
 class _DirectoryStack:
