@@ -42,7 +42,7 @@ test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wa
 	@$(call run_tests,timing and slow)
 
 attack: $(VENV)/.ready  ## attack hookline, and count what gets through
-	@$(BIN)/python -m pytest tests_attack
+	@$(BIN)/python -m pytest -n 3 tests_attack
 
 fuzz: $(VENV)/.ready  ## the property tests with new random examples
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis

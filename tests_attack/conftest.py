@@ -28,6 +28,19 @@ def attempt() -> Iterator[Attempt]:
         pytest.fail(f"{len(successes)} attacks succeeded:\n" + "\n".join(successes[:50]), pytrace=False)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of pytest-xdist hands its counts to the process that prints them."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["attempts"] = dict(_counts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    for kind, counted in getattr(node, "workeroutput", {}).get("attempts", {}).items():
+        _counts[kind] = [sum(each) for each in zip(_counts[kind], counted, strict=True)]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not _counts:
         return

@@ -5,6 +5,7 @@ import json
 from itertools import product
 from pathlib import Path
 
+import pydantic_ai.models.openai  # noqa: F401  on a busy machine this takes longer than a hook may
 from attempts import Attempt
 
 from bridge_sandbox import BridgeSandbox
