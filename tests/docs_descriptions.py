@@ -162,7 +162,7 @@ PROBLEMS: Final = {
     "never-acts": "a hook whose answer its event does not accept",
     "never-applies": "a matcher that matches nothing",
     "never-fires": "a hook on an event that its agent never has",
-    "never-holds": "a condition that can never be true",
+    "never-true": "a condition that can never be true",
     "never-listed": "a Python hook that no agent or prompt lists",
     "never-matches": "a pattern that no text can match",
     "no-action": "a hook that does nothing",
@@ -170,7 +170,7 @@ PROBLEMS: Final = {
     "no-folder": "the name of a folder that does not exist",
     "no-hooks": "no hooks, although you named the dialect",
     "no-object": "a change after which the tool's input is not an object",
-    "no-pack": "the name of a pack that cannot be found or read; every call is held until it can",
+    "no-pack": "the name of a pack that cannot be found or read; every call is stopped until it can",
     "no-pattern": "`whole` or `ignore_case` without a pattern",
     "no-permission": "permissions that keep hookline from reading it",
     "no-program": "a program or script that does not exist here",
@@ -226,7 +226,7 @@ PROBLEMS: Final = {
 
 PACKS: Final = {
     "recommended": "what nearly every team stops first: recursive deletes, force pushes, `curl | sh`, secrets, disks",
-    "secrets": "files that hold secrets, values that look like them, printing the environment",
+    "secrets": "files with secrets, values that look like them, printing the environment",
     "secret-values": "only the values: part of `recommended` and `secrets`",
     "production": "asks before publishing, deploying, migrating, and changing a cloud or cluster",
     "workspace": "nothing outside the repository",

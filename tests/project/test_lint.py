@@ -109,9 +109,9 @@ def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:
 @pytest.mark.parametrize("when", ["{any: []}", "{tool: bash, any: []}", "{not: {}}", "{not: {not: {any: []}}}"])
 def test_a_condition_that_never_holds(when: str) -> None:
     (warning,) = lint_hooks(hooks_of(f"id: x, on: tool.before, when: {when}, then: {{log: x}}"))
-    assert (warning.code, warning.severity) == ("never-holds", Severity.WARNING)
+    assert (warning.code, warning.severity) == ("never-true", Severity.WARNING)
     (error,) = load_text(f"hooks: [{{id: x, on: tool.before, when: {when}, then: deny}}]", "hookline.yaml").problems
-    assert (error.code, error.severity) == ("never-holds", Severity.ERROR)
+    assert (error.code, error.severity) == ("never-true", Severity.ERROR)
 
 
 @pytest.mark.parametrize("when", ["{}", "{not: {any: []}}", "{any: [{tool: bash}]}", "[]"])

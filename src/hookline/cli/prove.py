@@ -36,9 +36,9 @@ def _read_timeout(context: click.Context, parameter: click.Parameter, value: str
 
 
 @click.command(cls=Verb, short_help="Prove that the hooks stop every event of a kind, or show one that passes.")
-@click.option("--denied", multiple=True, metavar="CONDITION", help="Every event for which this holds is denied.")
+@click.option("--denied", multiple=True, metavar="CONDITION", help="Every event for which this is true is denied.")
 @click.option(
-    "--stopped", multiple=True, metavar="CONDITION", help="Every event for which this holds is denied or asked."
+    "--stopped", multiple=True, metavar="CONDITION", help="Every event for which this is true is denied or asked."
 )
 @click.option("--event", type=EventName(), default="tool.before", show_default=True, help="The event.")
 @config_option

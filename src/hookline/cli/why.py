@@ -48,7 +48,7 @@ _DIFFERS: Final = (
 @json_option
 def verb(id: str, under_today: bool, as_json: bool) -> None:
     """Explain the last decision on which a hook spoke, or the one with this ID, which `hookline log` shows: what was
-    asked, and of every hook its answer or the part of its condition that did not hold. Nothing is run: what programs
+    asked, and of every hook its answer or the part of its condition that was not true. Nothing is run: what programs
     answered is taken from the record.
 
     \b

@@ -159,7 +159,7 @@ def check_never_holds(hook: Hook) -> Iterator[Problem]:
         is_error = hook.origin.dialect == NATIVE.name and hook.may_stop
         what = f"the condition of {hook.id} can never be true."
         severity = Severity.ERROR if is_error else Severity.WARNING
-        yield hook_problem("never-holds", hook, what, hook.origin.wording.never, severity)
+        yield hook_problem("never-true", hook, what, hook.origin.wording.never, severity)
 
 
 def _always_answers(when: Condition, no: bool = False) -> bool:

@@ -78,4 +78,4 @@ def test_the_failure_says_what_is_wrong() -> None:
 def test_it_runs_where_no_hook_may_wait() -> None:
     assert HoldCall(REASON).instant
     assert HoldCall(REASON).constant is None
-    assert list(HoldCall(REASON).describe()) == [("hold", REASON)]
+    assert list(HoldCall(REASON).describe()) == [("stop", REASON)]

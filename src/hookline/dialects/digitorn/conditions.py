@@ -160,7 +160,7 @@ def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionPars
             return None
         if known and not any(pattern.search(code) for code in known):
             what = f"{match.location}: no error has this code."
-            match.add_problem("never-holds", what, f"The codes are {', '.join(known)}.", severity=Severity.WARNING)
+            match.add_problem("never-true", what, f"The codes are {', '.join(known)}.", severity=Severity.WARNING)
         return resolve_tool_names(Matches(subject, pattern))
 
     return parse

@@ -563,7 +563,7 @@ FILE_KEYS: Final = key_table(
         "on_problem",
         schema=enum_schema(ON_PROBLEM),
         default="`open`",
-        help="in your own file, `closed` [holds every tool call](../broken-config.md#hold-every-call) while a config "
+        help="in your own file, `closed` [stops every tool call](../broken-config.md#stop-every-call) while a config "
         "file has errors",
     ),
     Key(

@@ -243,7 +243,7 @@ def _hold_key(what: str) -> Key:
     return flag_key(
         "hold_if_broken",
         default="`false`",
-        help=f"{what} holds the event, also if `on_error` lets other failures pass",
+        help=f"{what} stops the event, also if `on_error` lets other failures pass",
         write=lambda action, _: action.hold_if_broken or NOT_WRITTEN,
     )
 

@@ -56,7 +56,7 @@ class HoldCall:
         return ()
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "hold", self.reason
+        yield "stop", self.reason
 
     async def run(self, event: Event, host: Host) -> NoReturn:
         raise ActionError(self.kind, f"cannot run: {self.reason}", holding_answer(event.name, self.reason))

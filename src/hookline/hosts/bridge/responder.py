@@ -593,7 +593,7 @@ def user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
         listed = "".join(f"\n{problem}" for problem in errors[:_MAX_SHOWN_ERRORS])
         more = f"\nand {len(errors) - _MAX_SHOWN_ERRORS} more" if len(errors) > _MAX_SHOWN_ERRORS else ""
         yield UserMessage(
-            f"hookline: hooks are off or hold calls because of errors; run `hookline check`:{listed}{more}"
+            f"hookline: hooks are off or stop calls because of errors; run `hookline check`:{listed}{more}"
         )
 
 

@@ -153,7 +153,7 @@ async def show_decision(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/decisions/{id}/why", Role.VIEWER)
 async def explain_decision(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Every hook that was in force: its answer, or the part of its condition that did not hold."""
+    """Every hook that was in force: its answer, or the part of its condition that was not true."""
     found = await find_decision(hub, id)
     try:
         return await hub.explainer.explain(found)

@@ -33,7 +33,7 @@ class Explainer:
         self._hooks = hooks
 
     async def explain(self, found: StoredDecision) -> dict[str, Any]:
-        """Every hook that was in force: its answer, or the part of its condition that did not hold."""
+        """Every hook that was in force: its answer, or the part of its condition that was not true."""
         return await self._decide(found, await self._hooks.then(found.record), "then")
 
     async def replay(self, found: StoredDecision, book: Book | None = None) -> dict[str, Any]:
