@@ -31,6 +31,7 @@ def test_the_words_of_a_name_in_any_style(name: str, words: tuple[str, ...]) -> 
         "localShell", "local_shell", "powershell", "terminal", "exec", "Execute", "execute", "run_command", "runCommand",
         "run_commands", "command", "my_bash", "BASH", "zsh", "write_bash", "bash_tool", "shell_command", "cmd", "run",
         "execute_bash_command", "start_process", "run_script", "execute_program", "sh", "send_keys", "tmux_send", "write_stdin", "pty_write", "write_to_process", "interact_with_process", "console_exec",
+        "container.exec", "unified_exec", "ssh_execute", "sandbox_exec",
         "execute_code", "run_code",
     ],
 )  # fmt: skip
@@ -92,7 +93,7 @@ def test_a_kind_by_name_and_fields(name: str, fields: tuple[str, ...], kind: str
     "name",
     [
         "TodoWrite", "write_memory", "create_issue", "edit_message", "update_page", "send_message", "get_command_help",
-        "BashOutput", "KillShell", "read_terminal", "get_terminal_output", "list_shells", "execute_query", "run_tests",
+        "BashOutput", "KillShell", "read_terminal", "get_terminal_output", "list_shells", "execute_query", "run_tests", "session_run", "exec_sql",
         "read_email", "save_note", "remove_label", "search_issues", "think", "bashful", "exclamation", "list_issues", "get",
         "create", "open", "show", "find", "read_thread_terminal", "describe_process", "agent_status", "",
     ],

@@ -94,6 +94,10 @@ _FETCH_WORDS: Final = frozenset(
     ("browse", "browser", "navigate", "http", "https", "download", "visit", "scrape", "crawl", "request", "web", "url",
      "webfetch", "open", "goto")
 )  # fmt: skip
+_PLACE_WORDS: Final = frozenset(
+    ("container", "docker", "pod", "sandbox", "vm", "machine", "host", "remote", "ssh", "session", "unified", "system", "os")
+)
+"""Where something is executed: `container.exec`, `ssh_execute`."""
 _AGENT_WORDS: Final = frozenset(("agent", "subagent", "subagents", "delegate"))
 _START_WORDS: Final = frozenset(
     ("spawn", "run", "start", "invoke", "launch", "call", "new", "create", "use", "dispatch")
@@ -178,7 +182,9 @@ def _names_a_shell(words: tuple[str, ...]) -> bool:
     rest = found - _RUN_WORDS - _COMMAND_WORDS - _NEUTRAL_WORDS
     if commands and (runs or found <= {"command", "commands"}):
         return True
-    return not rest and not found.isdisjoint(("exec", "execute", "executor", "run"))
+    if not rest - _PLACE_WORDS and not found.isdisjoint(("exec", "execute", "executor")):
+        return True
+    return not rest and "run" in found
 
 
 def _guess_file_kind(words: tuple[str, ...], fields: Container[str]) -> ToolKind | None:

@@ -340,7 +340,7 @@ _OTHER_NAMES: Final[dict[str | int, frozenset[str]]] = {
 
 
 def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
-    """The tool's input with its fields named as the vocabulary names them."""
+    """The tool's input with its fields named as the vocabulary names them. The command of a shell is text."""
     tool = event.facts.get("tool")
     if not isinstance(tool, dict):
         return MISSING
@@ -351,8 +351,19 @@ def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
     for name, value in input.items():
         names = _SYNONYMS[kind].get(name)
         theirs = vocabulary.fields.get(names[0], names[0]) if names else name
-        renamed[name if theirs in input or theirs in renamed else theirs] = value
+        is_command = kind is ToolKind.SHELL and names is not None and names[0] == "command"
+        given = _command_text(value) if is_command else value
+        renamed[name if theirs in input or theirs in renamed else theirs] = given
     return renamed
+
+
+def _command_text(value: Any) -> Any:
+    """Hooks expect text: a list of words as a shell would write it. Other values unchanged."""
+    if not isinstance(value, (list, tuple, bytes)) or not value:
+        return value
+    items = (value,) if isinstance(value, bytes) else value
+    words = [texts[0] for item in items if isinstance(item, (str, bytes)) for texts in value_readings(item) if texts]
+    return argv_texts(words)[0] if len(words) == len(items) else value
 
 
 def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:

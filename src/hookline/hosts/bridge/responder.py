@@ -60,7 +60,7 @@ from hookline.runners.local_host import LocalHost
 T = TypeVar("T")
 ModelCallback = Callable[[str, ReadableFiles | None], Awaitable[str]]
 
-_ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
+_ignores_deadline: Final[ContextVar[bool]] = ContextVar("ignores_deadline", default=False)
 _STANDING_FAILURES: Final = (FailureKind.NOT_TRUSTED, FailureKind.UNAVAILABLE)
 _MAX_SHOWN_ERRORS: Final = 10
 _SESSION_FACTS: Final = ("host", "session", "user", "cwd", "workspace", "time")
