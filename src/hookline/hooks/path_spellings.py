@@ -40,7 +40,7 @@ def path_readings(given: str, event: Event) -> Readings:
     project = directory_fact(event, "workspace") or directory_fact(event, "cwd")
     base = directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
-    if given[0] == "~" or given[:5].lower() == "file:" or "/proc/" in given:
+    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given[0].isspace() or given[-1].isspace():
         for other in other_forms(given, base):
             readings += _readings_of(given, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
@@ -75,6 +75,9 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
 def other_forms(given: str, base: str) -> list[str]:
     """What a tool may turn the path into before it opens it."""
     forms: list[str] = []
+    bare = given.strip().removeprefix("@")  # as people mention a file; some agents remove it
+    if bare != given and bare:
+        forms += [bare, *other_forms(bare, base)]
     if given.startswith("~"):
         forms.append(os.path.expanduser(given))
     if given[:5].lower() == "file:":
