@@ -95,8 +95,9 @@ _FETCH_WORDS: Final = frozenset(
      "webfetch", "open", "goto")
 )  # fmt: skip
 _PLACE_WORDS: Final = frozenset(
-    ("container", "docker", "pod", "sandbox", "vm", "machine", "host", "remote", "ssh", "session", "unified", "system", "os")
-)
+    ("container", "docker", "pod", "sandbox", "vm", "machine", "host", "remote", "ssh", "session", "unified", "system",
+     "os")
+)  # fmt: skip
 """Where something is executed: `container.exec`, `ssh_execute`."""
 _AGENT_WORDS: Final = frozenset(("agent", "subagent", "subagents", "delegate"))
 _START_WORDS: Final = frozenset(

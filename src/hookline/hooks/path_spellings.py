@@ -40,7 +40,7 @@ def path_readings(given: str, event: Event) -> Readings:
     project = directory_fact(event, "workspace") or directory_fact(event, "cwd")
     base = directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
-    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given[0].isspace() or given[-1].isspace():
+    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given != given.strip():
         for other in other_forms(given, base):
             readings += _readings_of(given, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
