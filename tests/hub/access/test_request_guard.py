@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from hookline.hub.access.hub_addresses import HubAddresses
-from hookline.hub.access.request_guard import MAX_BODY, MAX_REPORT, RequestGuard
+from hookline.hub.access.request_guard import MAX_BODY, MAX_UPLOAD, RequestGuard
 from hookline.hub.config.hub_config import HubConfig
 from hub.hub_sandbox import HOST, ORIGIN, async_test
 
@@ -103,7 +103,11 @@ async def test_frames_are_read_under_their_own_names_and_the_api_is_not() -> Non
 
 @pytest.mark.parametrize(
     ("path", "limit", "kind"),
-    [("/api/v1/enter", MAX_BODY, "application/json"), ("/api/v1/report", MAX_REPORT, "application/x-ndjson")],
+    [
+        ("/api/v1/enter", MAX_BODY, "application/json"),
+        ("/api/v1/report", MAX_UPLOAD, "application/x-ndjson"),
+        ("/api/v1/sessions/import", MAX_UPLOAD, "application/json"),
+    ],
 )
 @async_test
 async def test_bodies_are_bounded_whether_or_not_they_tell_their_length(path: str, limit: int, kind: str) -> None:

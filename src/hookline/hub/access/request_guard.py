@@ -23,8 +23,9 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 API_PATHS: Final = ("/api/", "/socket.io/")
 FRAME_PATHS: Final = ("/sandbox/",)
 MAX_BODY: Final = 1 << 20
-MAX_REPORT: Final = 5 << 20
+MAX_UPLOAD: Final = 5 << 20
 REPORT_PATH: Final = "/api/v1/report"
+_UPLOAD_PATHS: Final = (REPORT_PATH, "/api/v1/sessions/import")
 _REPORT_TYPES: Final = ("application/x-ndjson", "application/jsonl")
 _READING: Final = ("GET", "HEAD")
 _SAME: Final = ("same-origin", "none", "")
@@ -61,7 +62,7 @@ class RequestGuard:
         if refusal is not None:
             await _refuse(refusal, guarded)
             return
-        limit = MAX_REPORT if scope["path"] == REPORT_PATH else MAX_BODY
+        limit = _max_body(scope["path"])
         body = _LimitedBody(receive, limit)
         try:
             await self._app(scope, body.receive, guarded)
@@ -107,7 +108,7 @@ class RequestGuard:
 def _check_body(scope: Scope, path: str, headers: Mapping[str, str]) -> Refusal | None:
     if not path.startswith(API_PATHS):
         return None if scope["method"] in _READING else Refusal(405, "method not allowed")
-    limit = MAX_REPORT if path == REPORT_PATH else MAX_BODY
+    limit = _max_body(path)
     length = headers.get("content-length", "0")
     if length.isdecimal() and int(length) > limit:
         return _too_large(limit)
@@ -117,6 +118,10 @@ def _check_body(scope: Scope, path: str, headers: Mapping[str, str]) -> Refusal 
     if scope["method"] not in _READING and has_body and kind not in accepted:
         return Refusal(415, f"the content type must be {accepted[0]}")
     return None
+
+
+def _max_body(path: str) -> int:
+    return MAX_UPLOAD if path in _UPLOAD_PATHS else MAX_BODY
 
 
 def _too_large(limit: int) -> Refusal:

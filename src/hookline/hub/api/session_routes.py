@@ -14,6 +14,8 @@ from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest
 from hookline.hub.bus.event_bus import CommandError
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.flo_session import export_session
+from hookline.hub.rules.rule_sets import BadRules, problems_json
+from hookline.hub.workspaces.flo_session_format import SerializedSession
 from hookline.hub.workspaces.hub_sessions import NoSuchSession, SessionBusy
 
 router = RoleRouter("sessions")
@@ -50,6 +52,22 @@ async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequ
     except HooklineError as error:
         raise ApiError(409, str(error)) from None
     return hub.sessions.describe(row)
+
+
+@router.post("/sessions/import", Role.EDITOR, status_code=201)
+async def import_from_flo(body: SerializedSession, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """flo's SerializedSession, version 1 or 2: a new agent with its rules, and the session. 422 if its rules have errors."""
+    try:
+        done = await hub.session_import.run(body, caller.name, caller.user)
+    except BadRules as error:
+        raise ApiError(422, "the rules of the session have errors", problems_json(error.problems)) from None
+    except Denied as error:
+        raise ApiError(403, str(error)) from None
+    return {
+        "session": hub.sessions.describe(done.session),
+        "agent": done.agent.id,
+        "problems": [*done.problems, *(f"dependencies.hooks: {each.what}" for each in done.rule_problems)],
+    }
 
 
 @router.get("/sessions/{id}", Role.VIEWER)

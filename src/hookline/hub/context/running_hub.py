@@ -41,6 +41,7 @@ from hookline.hub.workspaces.disabled_tools import disabled_tool_hooks
 from hookline.hub.workspaces.hub_agents import HubAgents, app_of
 from hookline.hub.workspaces.hub_sessions import HubSessions
 from hookline.hub.workspaces.runtimes import Runtimes
+from hookline.hub.workspaces.session_import import SessionImport
 from hookline.hub.workspaces.session_updates import SessionUpdates
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
@@ -97,6 +98,7 @@ class Hub:
         urls = self.addresses.frame_urls
         self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish, urls)
         self.pages.use_runtimes(self.runtimes)
+        self.session_import = SessionImport(store, self.agents, self.rules, self.sessions, self.pages.states)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod

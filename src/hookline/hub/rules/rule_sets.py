@@ -147,6 +147,11 @@ class RuleSets:
         await self.load()
         return version
 
+    async def remove(self, set: str) -> None:
+        """With all of its versions."""
+        await self.table.remove_set(set)
+        await self.load()
+
 
 def _make_layer(version: RuleVersionRow) -> ExtraHooks:
     name = _file_name(version.set)

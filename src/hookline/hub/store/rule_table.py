@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.storage.database import Database, Query
@@ -75,6 +75,11 @@ class RuleTable:
     async def add_version(self, row: RuleSetRow, version: RuleVersionRow) -> bool:
         """False if somebody else was faster: the set's last version is not the one before this."""
         return await self._database.write(_add_version(row, version))
+
+    async def remove_set(self, id: str) -> None:
+        """With all of its versions."""
+        statement = delete(rule_sets).where(rule_sets.c.id == id)
+        await self._database.write(lambda connection: connection.execute(statement) and None)
 
 
 def _add_version(row: RuleSetRow, version: RuleVersionRow) -> Query[bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +46,22 @@ class HubSessions:
         self._watch(session, user)
         self._updates.tell("session_started", self.describe(session.row), session.id, session.agent.id)
         return session.row
+
+    async def start_filled(
+        self, workspace: Path, agent: str, user: str, fill: Callable[[SessionRow], Awaitable[None]]
+    ) -> SessionRow:
+        """Starts a session that has a history already: `fill` writes it. Raises Denied."""
+        runtime = await self._runtimes.get(workspace)
+        session = await runtime.start(agent)
+        try:
+            await fill(session.row)
+        except BaseException:
+            await runtime.delete(session.id)
+            raise
+        await runtime.forget(session)  # whoever uses it next reads what was written
+        row = await self.find(session.id)
+        self._updates.tell("session_started", self.describe(row), row.id, row.agent)
+        return row
 
     async def find(self, id: str) -> SessionRow:
         """Raises NoSuchSession."""
