@@ -42,6 +42,7 @@ class _HubVerb(Verb, click.Group):
     "--port", type=click.IntRange(0, 65535), default=None, help="Listen here; 0: any free one.  [default: 8765]"
 )
 @click.option("--store", default=None, metavar="URL", help="The database.  [default: that of `hookline run`]")
+@click.option("--redis", default=None, metavar="URL", help="Between several hubs on one PostgreSQL.")
 @click.option(
     "--workspace",
     "workspaces",
@@ -59,6 +60,7 @@ def verb(
     host: str | None,
     port: int | None,
     store: str | None,
+    redis: str | None,
     workspaces: tuple[str, ...],
     demo: bool,
     opens: bool,
@@ -73,6 +75,7 @@ def verb(
         "host": host,
         "port": port,
         "store": store,
+        "redis": redis,
         "workspaces": tuple(Path(each).resolve() for each in workspaces),
     }
     chosen = {name: value for name, value in given.items() if value not in (None, ())}

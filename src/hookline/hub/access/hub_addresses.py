@@ -27,15 +27,21 @@ class HubAddresses:
         hosts = {each for name in names for each in _with_port(config.scheme, name, config.port)}
         origins = {f"{config.scheme}://{host}" for host in hosts}
         if config.public_url:
-            public = urlsplit(config.public_url)
-            name = (public.hostname or "").lower()
-            shown = f"[{name}]" if ":" in name else name
-            found = _with_port(public.scheme, shown, public.port or _DEFAULT_PORTS[public.scheme])
+            found = _hosts_of(config.public_url)
             hosts |= found
-            origins |= {f"{public.scheme}://{host}" for host in found}
+            origins |= {f"{urlsplit(config.public_url).scheme}://{host}" for host in found}
+        if config.peer_url:
+            hosts |= _hosts_of(config.peer_url)
         frames = {frame: _frame_url(config, frame) for frame in FRAMES}
         frame_hosts = frozenset(urlsplit(url).netloc for url in frames.values())
         return cls(frozenset(hosts), frozenset(origins), frame_hosts, frames)
+
+
+def _hosts_of(url: str) -> set[str]:
+    parts = urlsplit(url)
+    name = (parts.hostname or "").lower()
+    shown = f"[{name}]" if ":" in name else name
+    return _with_port(parts.scheme, shown, parts.port or _DEFAULT_PORTS[parts.scheme])
 
 
 def _with_port(scheme: str, name: str, port: int) -> set[str]:

@@ -20,10 +20,12 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from hookline.hub.access.roles import NOBODY, Caller, Role
+from hookline.hub.cluster.peers import PASSED_ON
 from hookline.hub.context.running_hub import Hub
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ROLES_KEY: Final = "x-roles"
+_OF_SESSION: Final = "x-session"
 
 
 class ApiError(HTTPException):
@@ -42,13 +44,23 @@ class RoleRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        roles = self.roles
+        roles, of_session = self.roles, _OF_SESSION in (self.openapi_extra or {})
 
         async def handle_with_role(request: Request) -> Response:
             request.state.caller = await authorise(request, roles)
-            return await handle(request)
+            answer = await _pass_on(request) if of_session else None
+            return answer or await handle(request)
 
         return handle_with_role
+
+
+async def _pass_on(request: Request) -> Response | None:
+    """The answer of the hub that has the session; None if it is this one."""
+    hub: Hub = request.app.state.hub
+    if hub.peers is None or PASSED_ON in request.headers:
+        return None
+    owner = await hub.peers.owner_of(request.path_params["id"][:200])
+    return None if owner is None else await hub.peers.pass_on(request, owner)
 
 
 async def authorise(request: Request, roles: tuple[Role, ...]) -> Caller:
@@ -92,6 +104,8 @@ class RoleRouter:
         if not roles:
             raise TypeError(f"{method} {path} declares no role")
         extra = {**settings.pop("openapi_extra", {}), _ROLES_KEY: [str(role) for role in roles]}
+        if settings.pop("of_session", False):  # the hub that has the session answers
+            extra[_OF_SESSION] = True
         if Role.ANYONE not in roles:
             extra["security"] = [{"token": []}]
 

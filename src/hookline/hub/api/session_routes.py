@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Query
 from pydantic import BaseModel, Field
@@ -11,7 +13,7 @@ from pydantic import BaseModel, Field
 from hookline.errors import Denied, HooklineError
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
-from hookline.hub.bus.event_bus import CommandError
+from hookline.hub.bus.event_bus import CommandError, current_token
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.flo_session import export_session
 from hookline.hub.rules.rule_sets import BadRules, problems_json
@@ -70,7 +72,7 @@ async def import_from_flo(body: SerializedSession, hub: HubOfRequest, caller: Ca
     }
 
 
-@router.get("/sessions/{id}", Role.VIEWER)
+@router.get("/sessions/{id}", Role.VIEWER, of_session=True)
 async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
     try:
         return hub.sessions.describe(await hub.sessions.find(id[:200]))
@@ -96,13 +98,13 @@ async def export_to_flo(id: str, hub: HubOfRequest) -> dict[str, Any]:
     return await export_session(hub.store, hub.pages.states, row, agent, rules)
 
 
-@router.get("/sessions/{id}/diagnostics", Role.VIEWER)
+@router.get("/sessions/{id}/diagnostics", Role.VIEWER, of_session=True)
 async def list_diagnostics(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """By file, as language servers reported them in this session."""
     return {"items": hub.session_updates.diagnostics(await _find(hub, id)), "next": None}
 
 
-@router.post("/sessions/{id}/messages", Role.EDITOR, status_code=202)
+@router.post("/sessions/{id}/messages", Role.EDITOR, status_code=202, of_session=True)
 async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Returns at once: what happens comes on the bus, in the room `session:<id>`."""
     session = await _find(hub, id)
@@ -110,29 +112,29 @@ async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: Ca
     return {"ok": True}
 
 
-@router.post("/sessions/{id}/cancel", Role.EDITOR)
+@router.post("/sessions/{id}/cancel", Role.EDITOR, of_session=True)
 async def cancel_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
     return {"ok": await hub.sessions.cancel(await _find(hub, id))}
 
 
-@router.post("/sessions/{id}/end", Role.EDITOR)
+@router.post("/sessions/{id}/end", Role.EDITOR, of_session=True)
 async def end_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
     await _working(hub.sessions.end(await _find(hub, id)))
     return {"ok": True}
 
 
-@router.post("/sessions/{id}/resume", Role.EDITOR)
+@router.post("/sessions/{id}/resume", Role.EDITOR, of_session=True)
 async def resume_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Continues an exchange that was interrupted; `resumed` is false if there is none."""
     return {"ok": True, "resumed": await _working(hub.sessions.go_on(await _find(hub, id), caller.user))}
 
 
-@router.post("/sessions/{id}/reopen", Role.EDITOR)
+@router.post("/sessions/{id}/reopen", Role.EDITOR, of_session=True)
 async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     return hub.sessions.describe(await _working(hub.sessions.reopen(await _find(hub, id), caller.user)))
 
 
-@router.delete("/sessions/{id}", Role.EDITOR)
+@router.delete("/sessions/{id}", Role.EDITOR, of_session=True)
 async def delete_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """Its last events fire, then everything of it is deleted."""
     await _working(hub.sessions.delete(await _find(hub, id)))
@@ -151,16 +153,38 @@ def add_session_commands(hub: Hub) -> None:
         text = data.get("message")
         if not isinstance(text, str) or not 0 < len(text) <= 200_000:
             raise CommandError("message must be text")
+        if await _pass_on(hub, data, "messages", {"text": text}) is not None:
+            return
         try:
             await hub.sessions.say(str(data.get("session_id"))[:200], text, caller.user)
         except HooklineError as error:
             raise CommandError(str(error)) from None
 
     async def cancel(caller: Caller, data: dict[str, Any]) -> dict[str, Any]:
+        passed_on = await _pass_on(hub, data, "cancel", {})
+        if passed_on is not None:
+            return {"cancelled": bool(passed_on.get("ok"))}
         return {"cancelled": await hub.sessions.cancel(str(data.get("session_id"))[:200])}
 
     hub.bus.add_command("send_message", send, Role.EDITOR)
     hub.bus.add_command("cancel", cancel, Role.EDITOR)
+
+
+async def _pass_on(hub: Hub, data: dict[str, Any], verb: str, body: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer of the hub that has the session, with the client's own token; None if it is this one."""
+    session = str(data.get("session_id"))[:200]
+    owner = None if hub.peers is None else await hub.peers.owner_of(session)
+    if hub.peers is None or owner is None:
+        return None
+    headers = {"authorization": f"Bearer {current_token()}", "content-type": "application/json"}
+    path = f"/api/v1/sessions/{quote(session, safe='')}/{verb}"
+    answer = await hub.peers.send(owner, "POST", path, headers, json.dumps(body).encode())
+    if answer is None:
+        return None
+    found = json.loads(bytes(answer.body))
+    if answer.status_code >= 400:
+        raise CommandError(str(found.get("error")))
+    return dict(found)
 
 
 async def _find(hub: Hub, id: str) -> str:

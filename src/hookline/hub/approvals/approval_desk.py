@@ -29,6 +29,7 @@ _log = logging.getLogger("hookline.hub")
 
 class ApprovalDesk:
     def __init__(self, questions: QuestionTable, store: Store, publish: Publish) -> None:
+        self.on_change: Callable[[], Awaitable[None]] | None = None  # tells other hubs to look
         self._questions = questions
         self._store = store
         self._publish = publish
@@ -55,7 +56,7 @@ class ApprovalDesk:
         if earlier is not None:
             await self._questions.close(row.id, "approved", time.time(), by=earlier.by, why="for this session")
         else:
-            await self.look()
+            await self._look_everywhere()
         found = await self.find(row.id)
         assert found is not None
         return found
@@ -89,7 +90,7 @@ class ApprovalDesk:
             done = await self._questions.close(id, "approved" if yes else "denied", now, by=by, **more)
         else:
             done = await self._store.answer_approval(id, yes, by, now, **more)
-        await self.look()
+        await self._look_everywhere()
         return done
 
     async def is_asked_by(self, id: str, key: str) -> bool:
@@ -101,7 +102,7 @@ class ApprovalDesk:
         if not await self.is_asked_by(id, key):
             return False
         await self._questions.close(id, "withdrawn", time.time())
-        await self.look()
+        await self._look_everywhere()
         return True
 
     async def waiting(self) -> list[dict[str, Any]]:
@@ -126,18 +127,25 @@ class ApprovalDesk:
                 _log.warning("waiting questions could not be read", exc_info=True)
             await asyncio.sleep(_LOOK_SECONDS)
 
+    async def _look_everywhere(self) -> None:
+        await self.look()
+        if self.on_change is not None:
+            await self.on_change()
+
     async def look(self) -> None:
         """Publishes what is new and what does not wait any more."""
         now = {each["id"]: each for each in await self.waiting()}
         before, self._shown = self._shown, now
         for id, each in now.items():
             if id not in before:
-                await self._publish("approval_request", each, rooms=_rooms(each), session_id=each["session"])
+                about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"asked:{id}"}
+                await self._publish("approval_request", each, **about)
         for id, each in before.items():
             if id not in now:
                 found = await self.find(id) or {**each, "state": "withdrawn"}
                 told = {name: found[name] for name in ("id", "state", "by", "edited", "why")}
-                await self._publish("approval_answered", told, rooms=_rooms(each), session_id=each["session"])
+                about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"answered:{id}"}
+                await self._publish("approval_answered", told, **about)
         if now.keys() != before.keys():
             self._changed.set()
             self._changed = asyncio.Event()

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from typing import Any, Final
 
 import socketio
@@ -19,6 +20,7 @@ from socketio.exceptions import ConnectionRefusedError
 from hookline.hub.access.access import Access
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.bus.room_log import RoomLog
+from hookline.hub.cluster.fan_out import FanOut
 from hookline.lazy_dataclasses import dataclass
 
 NAMESPACE: Final = "/events"
@@ -32,6 +34,7 @@ MAX_CONNECTIONS: Final = 300
 _CHECK_SECONDS: Final = 30.0
 
 Command = Callable[[Caller, dict[str, Any]], Awaitable[dict[str, Any] | None]]
+_token: ContextVar[str] = ContextVar("token")
 _log = logging.getLogger("hookline.hub")
 
 
@@ -49,7 +52,8 @@ class EventBus:
     def __init__(self, server: socketio.AsyncServer, access: Access) -> None:
         self.server = server
         self._access = access
-        self._log = RoomLog()
+        self._log = RoomLog(self._start_of_rooms)
+        self.fan_out: FanOut | None = None
         self._locks: dict[str, asyncio.Lock] = {}
         self._commands: dict[str, tuple[Command, tuple[Role, ...]]] = {}
         self._clients: dict[str, _Client] = {}
@@ -59,18 +63,49 @@ class EventBus:
             server.on(name, self._joiner(name), namespace=NAMESPACE)
         server.on("leave", self._leave, namespace=NAMESPACE)
 
+    def _start_of_rooms(self) -> float:
+        return (self.fan_out.start if self.fan_out is not None else 0.0) or time.time()
+
     @property
     def connections(self) -> int:
         return len(self._clients)
 
     async def publish(
-        self, type: str, payload: dict[str, Any], rooms: Iterable[str], session_id: str = "", app_id: str = ""
+        self,
+        type: str,
+        payload: dict[str, Any],
+        rooms: Iterable[str],
+        session_id: str = "",
+        app_id: str = "",
+        once: str = "",
     ) -> None:
-        """Clients in these rooms get it as `event`; one in several of them gets it once for each."""
+        """Clients in these rooms get it as `event`; one in several of them gets it once for each.
+
+        `once` names an event that every hub on the database finds by itself.
+        """
         event = {"type": type, "session_id": session_id, "app_id": app_id, "payload": payload, "ts": time.time()}
         for room in rooms:
             async with self._lock(room):
-                await self.server.emit("event", self._log.add(room, event), room=room, namespace=NAMESPACE)
+                is_sent = self.fan_out is not None and await self.fan_out.publish_event(
+                    room, self._log.latest(room), event, once
+                )
+                if not is_sent:
+                    await self._emit(room, event)
+
+    async def deliver(self, room: str, seq: int, event: dict[str, Any]) -> None:
+        """An event that came through Redis, of this hub or another one."""
+        async with self._lock(room):
+            await self._emit(room, event, seq)
+
+    async def tell_gap(self) -> None:
+        """Events may have been missed: clients ask the API for what they show."""
+        for room in self._log.forget():
+            async with self._lock(room):
+                snapshot = {"room": room, "seq": self._log.latest(room)}
+                await self.server.emit("snapshot", snapshot, room=room, namespace=NAMESPACE)
+
+    async def _emit(self, room: str, event: dict[str, Any], seq: int = 0) -> None:
+        await self.server.emit("event", self._log.add(room, event, seq), room=room, namespace=NAMESPACE)
 
     async def send_rows(self, data: dict[str, Any]) -> None:
         """Rows of decisions for everybody in `live`. They are not kept: a client that was away asks the API."""
@@ -86,6 +121,11 @@ class EventBus:
 
     async def disconnect_credential(self, credential: str) -> None:
         """Of somebody who signed out, or whose key was removed."""
+        if self.fan_out is not None:
+            await self.fan_out.send("credential", {"id": credential})
+        await self.disconnect_here(credential)
+
+    async def disconnect_here(self, credential: str) -> None:
         for sid in [sid for sid, client in self._clients.items() if client.caller.credential == credential]:
             await self.server.disconnect(sid, namespace=NAMESPACE)
 
@@ -153,6 +193,7 @@ class EventBus:
                 return {"ok": False, "error": "your role does not allow this"}
             if not isinstance(data, dict):
                 return {"ok": False, "error": "an object is needed"}
+            _token.set(client.token if client is not None else "")
             try:
                 return {"ok": True, **(await command(caller, data) or {})}
             except CommandError as error:
@@ -168,6 +209,11 @@ class EventBus:
         if len(self._locks) > 2000:
             self._locks = {name: lock for name, lock in self._locks.items() if lock.locked()}
         return self._locks.setdefault(room, asyncio.Lock())
+
+
+def current_token() -> str:
+    """Of the client whose command runs."""
+    return _token.get("")
 
 
 def _room_of(name: str, data: Any) -> str:

@@ -26,10 +26,10 @@ class RoomLog:
         self._most = rooms
         self._rooms: OrderedDict[str, _Room] = OrderedDict()
 
-    def add(self, room: str, event: Envelope) -> Envelope:
-        """The event as it is sent to the room."""
+    def add(self, room: str, event: Envelope, seq: int = 0) -> Envelope:
+        """The event as it is sent to the room. `seq` is its number if all hubs have agreed on one."""
         known = self._room(room)
-        known.latest += 1
+        known.latest = max(known.latest + 1, seq)
         numbered = {**event, "room": room, "seq": known.latest}
         known.events.append(numbered)
         return numbered
@@ -44,6 +44,13 @@ class RoomLog:
             return [] if seq == known.latest else None
         oldest = known.events[0]["seq"] if known.events else known.latest + 1
         return [event for event in known.events if event["seq"] > seq] if seq >= oldest - 1 else None
+
+    def forget(self) -> list[str]:
+        """The rooms: what was published to them is not known any more."""
+        for known in self._rooms.values():
+            known.latest += 1
+            known.events.clear()
+        return list(self._rooms)
 
     def _room(self, room: str) -> _Room:
         known = self._rooms.get(room)

@@ -43,7 +43,8 @@ class HubConfig:
     public_url: str = ""
     tls: TlsFiles | None = None
     store: str = ""  # a URL; empty: the runtime's default store
-    redis: str = ""
+    redis: str = ""  # a URL; between several hubs on one database
+    peer_url: str = ""  # where other hubs reach this one; empty: where it listens
     workspaces: tuple[Path, ...] = ()
     agents_path: Path | None = None
     tools: dict[str, bool] = field(default_factory=dict)  # bash, filesystem → enabled
@@ -82,6 +83,11 @@ class HubConfig:
         return f"{self.scheme}://{_bracketed(host)}:{self.port}"
 
     @property
+    def own_peer_url(self) -> str:
+        """Where other hubs on the same database reach it."""
+        return self.peer_url.rstrip("/") or self.local_url
+
+    @property
     def agents_directory(self) -> Path:
         return self.agents_path or self.state / "agents"
 
@@ -89,6 +95,7 @@ class HubConfig:
         """Raises HooklineError if others could read what is sent, or if the hub cannot know its own name."""
         if self.public_url and not _is_origin(self.public_url):
             raise HooklineError(f"public_url {self.public_url!r} is not a URL such as https://hub.example.org")
+        self._check_peers()
         if self.is_loopback:
             return
         if self.tls is None and not self.public_url.startswith("https://"):
@@ -97,6 +104,16 @@ class HubConfig:
             )
         if not self.public_url and self.host in ("0.0.0.0", "::"):
             raise HooklineError(f"with host {self.host} the hub does not know its own name: set `public_url`")
+
+    def _check_peers(self) -> None:
+        if self.redis and not self.store.startswith("postgres"):
+            raise HooklineError("several hubs need one PostgreSQL: set `store: postgresql://…` beside `redis`")
+        if not self.peer_url:
+            return
+        if not _is_origin(self.peer_url):
+            raise HooklineError(f"peer_url {self.peer_url!r} is not a URL such as https://hub-1.internal:8765")
+        if self.peer_url.startswith("http://") and not is_loopback(urlsplit(self.peer_url).hostname or ""):
+            raise HooklineError("peer_url must be https: hubs send each other the tokens of their callers")
 
 
 def is_loopback(host: str) -> bool:

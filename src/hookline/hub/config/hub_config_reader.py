@@ -164,6 +164,7 @@ _KEYS: Final[dict[str, tuple[str, _Reader]]] = {
     "tls": ("tls", _tls),
     "store": ("store", _text),
     "redis": ("redis", _text),
+    "peer_url": ("peer_url", _text),
     "workspaces": ("workspaces", _paths),
     "agents_path": ("agents_path", _path),
     "tools": ("tools", _tools),

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import time
+import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -13,11 +14,14 @@ from typing import Any, Final
 
 import socketio
 
+from hookline.errors import HooklineError
 from hookline.hub.access.access import Access, RateLimit
 from hookline.hub.access.hub_addresses import HubAddresses
 from hookline.hub.approvals.approval_desk import ApprovalDesk
 from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
 from hookline.hub.bus.live_rows import LiveRows
+from hookline.hub.cluster.fan_out import FanOut
+from hookline.hub.cluster.peers import Peers
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.explain.explanation import Explainer
 from hookline.hub.explain.hook_counter import HookCounter
@@ -32,6 +36,7 @@ from hookline.hub.rules.rule_sets import RuleSets
 from hookline.hub.store.agent_table import AgentTable
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
+from hookline.hub.store.hub_table import HubTable
 from hookline.hub.store.origin_table import OriginTable
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
@@ -50,6 +55,7 @@ from hookline.runtime.storage.store import Store, file_url
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
 _TIDY_SECONDS: Final = 300.0
+_FOLLOW_SECONDS: Final = 1.0
 
 _log = logging.getLogger("hookline.hub")
 
@@ -57,8 +63,9 @@ _log = logging.getLogger("hookline.hub")
 class Hub:
     """What routes, namespaces and commands of the bus reach. Open it with `Hub.open`."""
 
-    def __init__(self, config: HubConfig, store: Store) -> None:
+    def __init__(self, config: HubConfig, store: Store, id: str = "") -> None:
         self.config = config
+        self.id = id
         self.store = store
         self.database = store.database  # for the hub's own tables
         self.addresses = HubAddresses.of(config)
@@ -87,7 +94,7 @@ class Hub:
         self.rules = RuleSets(RuleTable(self.database), (*own, *disabled_tool_hooks(config.tools)))
         self.rule_preview = RulePreview(self.decisions, self.hooks)
         self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
-        self.live = LiveRows(self.bus.send_rows, is_watched=self._is_watched)
+        self.live = LiveRows(self._send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
         self.retention = Retention(self.database, config.record_keep, config.record_most)
         self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
@@ -99,6 +106,13 @@ class Hub:
         self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish, urls)
         self.pages.use_runtimes(self.runtimes)
         self.session_import = SessionImport(store, self.agents, self.rules, self.sessions, self.pages.states)
+        self.peers: Peers | None = None
+        if config.redis:
+            self.bus.fan_out = FanOut(config.redis, id, self._receive)
+            self.bus.fan_out.on_gap = self._catch_up
+            self.peers = Peers(HubTable(self.database), id, config.own_peer_url)
+            self.sessions.on_start = self.peers.take
+            self.approvals.on_change = self._tell_approvals
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -106,9 +120,10 @@ class Hub:
     async def open(cls, config: HubConfig) -> AsyncIterator[Hub]:
         """Opens the store and starts what runs in the background. Raises HooklineError."""
         async with AsyncExitStack() as stack:
-            store = await Store.open(config.store or file_url(config.state / "sessions.db"))
+            id = uuid.uuid4().hex
+            store = await Store.open(config.store or file_url(config.state / "sessions.db"), id)
             stack.push_async_callback(store.close)
-            hub = cls(config, store)
+            hub = cls(config, store, id)
             stack.push_async_callback(hub.runtimes.close)
             stack.push_async_callback(hub._stop_tasks)
             stack.push_async_callback(hub.sessions.wait_until_stopped)
@@ -119,12 +134,70 @@ class Hub:
             hub.run_in_background(hub.approvals.run())
             await hub.rules.load()
             await hub.agents.load()
+            await hub._join_others(stack)
             hub.run_in_background(hub.session_updates.run())
             hub.run_in_background(hub.rules.run())
             hub.run_in_background(hub.retention.run())
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub
+
+    async def _join_others(self, stack: AsyncExitStack) -> None:
+        """The other hubs on this database."""
+        fan_out = self.bus.fan_out
+        if fan_out is None or self.peers is None:
+            return
+        stack.push_async_callback(fan_out.close)
+        stack.push_async_callback(self.peers.close)
+        fan_out.use_channel(await self._database_name())
+        await self.peers.beat()
+        self.run_in_background(fan_out.run())
+        self.run_in_background(self.peers.run())
+        self.run_in_background(self._follow_agents())
+
+    async def _database_name(self) -> str:
+        """The same for all hubs on this database."""
+        if await self.store.get_value("hub", "database") is None:
+            await self.store.set_value("hub", "database", uuid.uuid4().hex)
+        return str(await self.store.get_value("hub", "database"))
+
+    async def _follow_agents(self) -> None:
+        """Agents that were made at another hub."""
+        while True:
+            await asyncio.sleep(_FOLLOW_SECONDS)
+            try:
+                await self.agents.load()
+            except HooklineError:
+                _log.debug("agents could not be read", exc_info=True)
+
+    async def _receive(self, message: dict[str, Any]) -> None:
+        """What a hub on this database sent."""
+        kind, data = message["kind"], message.get("data", {})
+        if kind == "event":
+            if message["event"].get("type") == "rules_changed":
+                await self.rules.load()
+            await self.bus.deliver(message["room"], message["seq"], message["event"])
+        elif kind == "rows":
+            await self.bus.send_rows(data)
+        elif kind == "approvals":
+            await self.approvals.look()
+        elif kind == "credential":
+            await self.bus.disconnect_here(data["id"])
+
+    async def _catch_up(self) -> None:
+        """Redis was away."""
+        await self.rules.load()
+        await self.approvals.look()
+        await self.bus.tell_gap()
+
+    async def _tell_approvals(self) -> None:
+        if self.bus.fan_out is not None:
+            await self.bus.fan_out.send("approvals", {})
+
+    async def _send_rows(self, data: dict[str, Any]) -> None:
+        await self.bus.send_rows(data)
+        if self.bus.fan_out is not None:
+            await self.bus.fan_out.send("rows", data)
 
     def runtime_settings(self, workspace: Path) -> Settings:
         """How agents run in a workspace, or in the directory of an agent of the console."""
@@ -166,6 +239,8 @@ class Hub:
             await asyncio.sleep(_TIDY_SECONDS)
 
     def _is_watched(self) -> bool:
+        if self.bus.fan_out is not None:
+            return True
         return any(True for _ in self.socket.manager.get_participants(NAMESPACE, LIVE))
 
     def _on_taken(self, taken: Sequence[TakenLine]) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from hookline.hub.intake.origin_chain import OriginChain
 from hookline.hub.store.book_table import BookTable, insert_books
 from hookline.hub.store.decision_table import insert_decisions
-from hookline.hub.store.origin_table import OriginRow, OriginTable, upsert_origins
+from hookline.hub.store.origin_table import OriginRow, OriginTable, StaleChain, check_unchanged, upsert_origins
 from hookline.hub.store.record_line import RecordLine, parse_line
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.storage.database import Database, combine_queries
@@ -65,7 +65,11 @@ class Intake:
         missing: dict[str, None] = {}
         async with self._lock:
             for start in range(0, max(len(lines), 1), MAX_BATCH):
-                done = await self._take_batch(lines[start : start + MAX_BATCH], key, books if start == 0 else None)
+                batch, texts = lines[start : start + MAX_BATCH], books if start == 0 else None
+                try:
+                    done = await self._take_batch(batch, key, texts)
+                except StaleChain:  # another hub took records of the same process
+                    done = await self._take_batch(batch, key, texts)
                 taken, refused = taken + done.taken, refused + done.refused
                 missing |= dict.fromkeys(done.missing_books)
         return Intaken(taken, refused, tuple(missing))
@@ -76,6 +80,7 @@ class Intake:
         await self._load_chains({each.origin for each in records})
         refused = len(parsed) - len(records)
         now = self._clock()
+        before = {each.origin: self._chains[each.origin].stored for each in records}
         new: list[RecordLine] = []
         changed: dict[str, OriginChain] = {}
         for line in records:
@@ -92,6 +97,7 @@ class Intake:
             await self._database.write(
                 combine_queries(
                     [
+                        check_unchanged({origin: before[origin] for origin in changed}),
                         insert_decisions(new),
                         upsert_origins([chain.row for chain in changed.values()]),
                         insert_books(checked, now),

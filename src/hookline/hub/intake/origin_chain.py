@@ -13,6 +13,11 @@ class OriginChain:
     apart: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Records beside the whole part of the chain, of which others are missing: number → (previous, hash)."""
 
+    @property
+    def stored(self) -> tuple[int, int]:
+        """What tells whether another process has written the row meanwhile."""
+        return (self.row.number, self.row.newest)
+
     def take(self, line: RecordLine, now: float) -> bool:
         """True if the record is new."""
         row = self.row

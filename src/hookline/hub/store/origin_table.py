@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
+from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import FIRST
 from hookline.runtime.storage.database import Database, Query
@@ -84,6 +85,28 @@ def _upsert(dialect: str) -> Any:
     new = insert_into(dialect, origins)
     taken = [each.name for each in origins.columns if each.name not in ("id", "removed", "removed_hash")]
     return new.on_conflict_do_update(index_elements=["id"], set_={name: new.excluded[name] for name in taken})
+
+
+_LOCK_ORIGINS: Final = "SELECT pg_advisory_xact_lock(hashtext('origin:' || id)) FROM unnest($1::text[]) AS id"
+
+
+class StaleChain(HooklineError):
+    """Another process has taken records of the origin meanwhile."""
+
+
+def check_unchanged(expected: Mapping[str, tuple[int, int]]) -> Query[None]:
+    """Locks these origins until the transaction ends. Raises StaleChain if (number, newest) of one is not as expected."""
+    ids = sorted(expected)
+    statement = select(origins.c.id, origins.c.number, origins.c.newest).where(origins.c.id.in_(ids))
+
+    def work(connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(_LOCK_ORIGINS, (ids,))
+        found = {id: (number, newest) for id, number, newest in connection.execute(statement)} if ids else {}
+        if any(found.get(id, (0, 0)) != expected[id] for id in ids):
+            raise StaleChain("records of this process are taken by another hub as well")
+
+    return work
 
 
 def upsert_origins(rows: Sequence[OriginRow]) -> Query[None]:

@@ -36,6 +36,7 @@ class HubSessions:
         self._store = store
         self._runtimes = runtimes
         self._updates = updates
+        self.on_start: Callable[[str], Awaitable[None]] | None = None  # called with a session that is new
         self._running: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, AgentSession] = {}
 
@@ -43,6 +44,7 @@ class HubSessions:
         """Raises Denied if hooks do not let the agent start, HooklineError if the workspace cannot be used."""
         runtime = await self._runtimes.get(workspace)
         session = await runtime.start(agent)
+        await self._tell_owner(session.id)
         self._watch(session, user)
         self._updates.tell("session_started", self.describe(session.row), session.id, session.agent.id)
         return session.row
@@ -54,6 +56,7 @@ class HubSessions:
         runtime = await self._runtimes.get(workspace)
         session = await runtime.start(agent)
         try:
+            await self._tell_owner(session.id)
             await fill(session.row)
         except BaseException:
             await runtime.delete(session.id)
@@ -143,6 +146,10 @@ class HubSessions:
             raise SessionBusy(str(error)) from error
         self._watch(session, user)
         return session
+
+    async def _tell_owner(self, id: str) -> None:
+        if self.on_start is not None:
+            await self.on_start(id)
 
     async def _runtime_of(self, row: SessionRow) -> Runtime:
         return await self._runtimes.get(Path(row.workspace))

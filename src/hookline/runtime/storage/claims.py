@@ -111,8 +111,9 @@ class PostgresClaims:
     which is stored in the session's row, and writes with an older number are rejected (see `database.lock_session`).
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection[Any]]]) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection[Any]]], hub: str = "") -> None:
         self.numbers: dict[str, int] = {}
+        self._hub = hub or None  # the hub that claims; None: another program
         self._connect = connect
         self._connection: asyncpg.Connection[Any] | None = None
         self._asking = asyncio.Lock()
@@ -124,9 +125,9 @@ class PostgresClaims:
                 "SELECT pg_try_advisory_lock($1)", _lock_key(session)
             ):
                 return False
-            numbered = "UPDATE sessions SET claim = claim + 1 WHERE id = $1 RETURNING claim"
+            numbered = "UPDATE sessions SET claim = claim + 1, hub = $2 WHERE id = $1 RETURNING claim"
             self.numbers[session] = (
-                await self._fetch_value(numbered, escape_text(session)) or 0
+                await self._fetch_value(numbered, escape_text(session), self._hub) or 0
             )  # 0: the session is not stored yet
             return True
 
@@ -155,10 +156,10 @@ class PostgresClaims:
         for session in self.numbers:
             await self._fetch_value("SELECT pg_try_advisory_lock($1)", _lock_key(session))
 
-    async def _fetch_value(self, statement: str, value: object) -> Any:
+    async def _fetch_value(self, statement: str, *values: object) -> Any:
         assert self._connection is not None
         try:
-            return await self._connection.fetchval(statement, value)
+            return await self._connection.fetchval(statement, *values)
         except BaseException:  # releases a lock of unknown state
             await self.close()
             raise

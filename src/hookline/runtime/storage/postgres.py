@@ -41,7 +41,7 @@ class Postgres:
         self._writing: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    def open(cls, url: URL) -> Postgres:
+    def open(cls, url: URL, hub: str = "") -> Postgres:
         try:
             import asyncpg
         except ImportError as failed:
@@ -57,7 +57,7 @@ class Postgres:
             pool_timeout=None,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        return cls(place, engine, PostgresClaims(connect), failures)
+        return cls(place, engine, PostgresClaims(connect, hub), failures)
 
     async def read(self, work: Query[T]) -> T:
         return await self._explain_errors(self._run_with_retry(self._run_read, work))

@@ -92,14 +92,14 @@ def file_url(file: Path) -> str:
     return f"sqlite:///{quote(str(file.absolute()))}"
 
 
-async def open_database(url: str) -> Database:
+async def open_database(url: str, hub: str = "") -> Database:
     kind = url.partition("://")[0] if "://" in url else ""
     if kind == "sqlite":
         return await _open_sqlite(url)
     if kind in _POSTGRES_SCHEMES:
         from hookline.runtime.storage.postgres import Postgres  # it loads SQLAlchemy's object mapper
 
-        return Postgres.open(_parse_url(url.replace(kind, "postgresql", 1)))
+        return Postgres.open(_parse_url(url.replace(kind, "postgresql", 1)), hub)
     if kind:
         raise HooklineError(f"{kind!r} databases are not supported; {_URL_HINT}")
     raise HooklineError(f"the database URL is invalid; {_URL_HINT}")
@@ -139,9 +139,12 @@ class Store:
         self._database = database
 
     @classmethod
-    async def open(cls, url: str) -> Store:
-        """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`. Upgrades the schema."""
-        database = await open_database(url)
+    async def open(cls, url: str, hub: str = "") -> Store:
+        """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`. Upgrades the schema.
+
+        `hub` is the id of the hub that opens it: sessions that it claims on PostgreSQL are marked as its own.
+        """
+        database = await open_database(url, hub)
         try:
             await upgrade_schema(database)
         except BaseException:
