@@ -59,3 +59,16 @@ def test_a_wrong_key_or_url_is_refused(hookline, project, running_hub):
     assert (refused.exit_code, "does not accept this key" in refused.stderr) == (1, True)
     assert hookline("hub", "join", "http://127.0.0.1:9", "--key", "k").exit_code == 1
     assert "https" in hookline("hub", "join", "http://far.example", "--key", "k").stderr
+
+
+def test_rules_of_the_hub_are_listed_and_go_with_it(hookline, project, running_hub):
+    url, key = running_hub
+    assert "Its rules are taken" in hookline("hub", "join", url, "--key", key, "--take-rules").stdout
+    state = project.parent / "home" / ".local" / "state" / "hookline"
+    rules = state / "hub_rules" / "hub.json"
+    rules.write_text('{"hooks": {"PreToolUse": [{"id": "no-rm", "matcher": "^bash$", "action": "deny"}]}}')
+    assert "no-rm" in hookline("list").stdout
+    assert "hub rules" in hookline("list").stdout
+    assert hookline("hub", "leave").exit_code == 0
+    assert not rules.exists()
+    assert "no-rm" not in hookline("list").stdout

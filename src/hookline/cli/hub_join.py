@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hookline.cli.async_runner import run_async
+from hookline.cli.context import trust
 from hookline.cli.options import Verb
 from hookline.cli.output import out
 from hookline.errors import HooklineError
@@ -21,19 +22,32 @@ from hookline.project.private_file import state_directory
     show_default=True,
     help="Where a person is asked: at the hub where the agent cannot ask, never there, or always.",
 )
-def join(url: str, key: str, ask: str) -> None:
+@click.option("--take-rules", is_flag=True, help="Also take the hub's rules; `hookline trust` shows what they run.")
+def join(url: str, key: str, ask: str, take_rules: bool) -> None:
     """Send what agents of this user do on this machine to a hub elsewhere, and ask its people. The key comes from
     `hookline hub keys add` on the hub's machine.
 
     \b
     hookline hub join https://hub.example.org
+    hookline hub join https://hub.example.org --take-rules
+
+    With `--take-rules`, the rules of its set `everyone` hold for agents here too, also while the hub is away. They can
+    forbid and ask. What they run or allow waits until you accept it with `hookline trust`.
     """
+    from hookline.hosts.hub import taken_rules
     from hookline.hosts.hub.hub_file import AskAt, JoinedHub, check_hub_url, write_hub_file
 
     hub = JoinedHub(check_hub_url(url), key, ask=AskAt(ask), reports=True)
     name = run_async(_check(hub.api, key))
-    write_hub_file(state_directory(), JoinedHub(hub.url, key, name, hub.ask, reports=True))
+    joined = JoinedHub(hub.url, key, name, hub.ask, reports=True, takes_rules=take_rules)
+    if take_rules:
+        run_async(taken_rules.take_rules(state_directory(), joined))
+    else:
+        taken_rules.drop_rules(state_directory(), trust())
+    write_hub_file(state_directory(), joined)
     out(f"Joined {hub.url}. The record is sent while `hookline serve`, or `hookline hub push`, runs.")
+    if take_rules:
+        out("Its rules are taken: `hookline list` shows them, `hookline trust` what they would run.")
 
 
 async def _check(api: str, key: str) -> str:
@@ -59,17 +73,19 @@ async def _check(api: str, key: str) -> str:
 
 @click.command("leave", cls=Verb, short_help="Send nothing to the hub any more.")
 def leave() -> None:
-    """Send nothing to the hub any more, and ask nobody there. What it has stays.
+    """Send nothing to the hub any more, and ask nobody there. What it has stays; rules that were taken from it go.
 
     \b
     hookline hub leave
     """
     from hookline.hosts.hub.hub_file import hub_file_path, read_hub_file
+    from hookline.hosts.hub.taken_rules import drop_rules
 
     hub = read_hub_file(state_directory())
     if hub is None:
         raise HooklineError("this user has joined no hub")
     hub_file_path(state_directory()).unlink()
+    drop_rules(state_directory(), trust())
     out(f"Left {hub.url}.")
 
 

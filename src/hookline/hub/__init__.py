@@ -10,6 +10,8 @@ intake/           records → database
 explain/          why, replay, the hooks in force
 workspaces/       the runtimes of the hub's own agents
 pages/            browser agents: their pages, frames, tools and saved DOM
+session_import/   sessions that flo or another hub exported
+cluster/          several hubs on one database: their sessions, and events between them
 approvals/        questions for a person, and their answers
 rules/            rules of the console: sets, versions, preview
 store/            one `<thing>_table` for each table
@@ -28,6 +30,6 @@ tables (`hookline.runtime.storage.hub_tables`). A loop that runs as long as the 
 Run an agent: `runtime = await hub.runtimes.get(directory)`; `Hub.runtime_settings` says how agents run. All runtimes share the
 hub's store.
 
-A sub-package imports only those below it, and never this one: config, store, access, bus, intake, explain,
-rules, approvals, workspaces, pages, context, api.
+A sub-package imports only those below it, and never this one: config, store, access, cluster, bus, intake,
+explain, rules, approvals, workspaces, pages, session_import, context, api.
 """

@@ -58,6 +58,19 @@ def find_sources(directory: Path, home: Path, config_home: Path | None = None) -
     return tuple(found.values())
 
 
+def hub_rules_path(state: Path) -> Path:
+    """The rules of the hub that the user joined with `--take-rules`; `state` is hookline's state directory."""
+    return state / "hub_rules" / "hub.json"
+
+
+def hub_rules_source(state: Path) -> Source | None:
+    """Like a file of a project: what it runs waits for the user's trust, and it never loosens."""
+    path = hub_rules_path(state)
+    if not os.path.lexists(path):
+        return None
+    return Source(path, "hub rules", "flo", SourceLayer.USER, path.parent)
+
+
 def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
     """From the repository's root down to the directory; without a repository, the directory alone.
 

@@ -37,7 +37,7 @@ from hookline.project.referenced_files import (
 from hookline.project.restrictions import blocks_untrusted, is_restricted, restrict_hook
 from hookline.project.review import HookEffects, Review, effects_of_capability, effects_of_folder, effects_of_hook
 from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, is_accepted, read_content
-from hookline.project.sources import Source, SourceLayer, find_sources
+from hookline.project.sources import Source, SourceLayer, find_sources, hub_rules_source
 from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, warn_once
 
 _log = lazy_logger("hookline")
@@ -60,8 +60,9 @@ class Trust:
         self._accepted = TrustFile(path)
 
     def sources(self, directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
-        """The files that apply to a session in this directory: those on disk, and accepted ones that are gone."""
-        found = find_sources(directory, home, config_home)
+        """The files that apply to a session in this directory: those on disk, accepted ones that are gone, the hub's rules."""
+        taken = hub_rules_source(self.path.parent)
+        found = (*(() if taken is None else (taken,)), *find_sources(directory, home, config_home))
         versions = self._accepted.versions()
         if not versions:
             return found

@@ -15,12 +15,14 @@ import json
 import logging
 import os
 import re
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from hookline.errors import HooklineError
 from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.taken_rules import take_rules
 from hookline.project.private_file import write_private_file
 from hookline.record.hash_chain import Head
 from hookline.record.record_feed import RecordFeed
@@ -30,6 +32,7 @@ LOCK_NAME: Final = "push.lock"
 HEADS_NAME: Final = "pushed.json"
 MAX_LINES: Final = 500
 _LOOK_SECONDS: Final = 0.2
+_RULES_SECONDS: Final = 5.0
 _MAX_BACKOFF: Final = 30.0  # seconds
 _TIMEOUT: Final = 30.0
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -142,7 +145,11 @@ async def _push_all(state: Path, hub: JoinedHub, until_empty: bool) -> int:
         async with http.AsyncClient(
             base_url=hub.api, headers=headers, follow_redirects=False, trust_env=False
         ) as client:
+            rules_at = 0.0
             while read_hub_file(state) == hub:
+                if hub.takes_rules and time.monotonic() >= rules_at:
+                    rules_at = time.monotonic() + _RULES_SECONDS
+                    await _take_rules(state, hub)
                 count = await pusher.push(client)
                 sent += count
                 if count == 0:
@@ -152,6 +159,14 @@ async def _push_all(state: Path, hub: JoinedHub, until_empty: bool) -> int:
         return sent
     finally:
         os.close(descriptor)
+
+
+async def _take_rules(state: Path, hub: JoinedHub) -> None:
+    """Those that were taken before stay if the hub is away."""
+    try:
+        await take_rules(state, hub)
+    except HooklineError as error:
+        log.warning("%s", error)
 
 
 def _take_lock(state: Path) -> int | None:

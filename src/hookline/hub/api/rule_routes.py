@@ -12,6 +12,7 @@ from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.rules.rule_form import NoSuchRule, add_rule, change_rule, list_rules, remove_rule
 from hookline.hub.rules.rule_sets import (
+    DIALECT,
     EVERYONE,
     BadRules,
     RuleConflict,
@@ -61,6 +62,12 @@ async def list_sets(hub: HubOfRequest) -> dict[str, Any]:
     """All sets, `everyone` first."""
     rows = {EVERYONE: parse_set_id(EVERYONE)} | {row.id: row for row in await hub.rules.table.sets()}
     return {"items": [_set_json(hub, row) for row in rows.values()], "next": None}
+
+
+@router.get("/host-rules", Role.REPORTER)
+async def get_host_rules(hub: HubOfRequest) -> dict[str, Any]:
+    """The rules of `everyone`, for machines that joined with `--take-rules`."""
+    return {"version": hub.rules.head(EVERYONE), "dialect": DIALECT, "text": hub.rules.text(EVERYONE)}
 
 
 @router.get("/rules/{set:path}/versions/{number}", Role.VIEWER)

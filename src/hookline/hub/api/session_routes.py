@@ -17,7 +17,7 @@ from hookline.hub.bus.event_bus import CommandError, current_token
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.flo_session import export_session
 from hookline.hub.rules.rule_sets import BadRules, problems_json
-from hookline.hub.workspaces.flo_session_format import SerializedSession
+from hookline.hub.session_import.flo_session_format import FloSession
 from hookline.hub.workspaces.hub_sessions import NoSuchSession, SessionBusy
 
 router = RoleRouter("sessions")
@@ -57,7 +57,7 @@ async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequ
 
 
 @router.post("/sessions/import", Role.EDITOR, status_code=201)
-async def import_from_flo(body: SerializedSession, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+async def import_from_flo(body: FloSession, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """flo's SerializedSession, version 1 or 2: a new agent with its rules, and the session. 422 if its rules have errors."""
     try:
         done = await hub.session_import.run(body, caller.name, caller.user)

@@ -33,6 +33,7 @@ from hookline.hub.intake.retention import Retention
 from hookline.hub.pages.browser_pages import BrowserPages
 from hookline.hub.rules.rule_preview import RulePreview
 from hookline.hub.rules.rule_sets import RuleSets
+from hookline.hub.session_import.session_import import SessionImport
 from hookline.hub.store.agent_table import AgentTable
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
@@ -46,7 +47,6 @@ from hookline.hub.workspaces.disabled_tools import disabled_tool_hooks
 from hookline.hub.workspaces.hub_agents import HubAgents, app_of
 from hookline.hub.workspaces.hub_sessions import HubSessions
 from hookline.hub.workspaces.runtimes import Runtimes
-from hookline.hub.workspaces.session_import import SessionImport
 from hookline.hub.workspaces.session_updates import SessionUpdates
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory

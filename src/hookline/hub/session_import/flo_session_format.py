@@ -20,13 +20,13 @@ Key = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 Message = dict[str, Any]
 
 
-class StoredFile(BaseModel):
+class FloFile(BaseModel):
     path: Key
     content: str
     encoding: Literal["utf8", "base64"] = "utf8"
 
     @model_validator(mode="after")
-    def _check_content(self) -> StoredFile:
+    def _check_content(self) -> FloFile:
         self.decode()
         return self
 
@@ -39,69 +39,69 @@ class StoredFile(BaseModel):
             raise ValueError(f"the content of {self.path} is not base64") from None
 
 
-class NetworkPolicy(BaseModel):
+class FloNetworkPolicy(BaseModel):
     mode: str = "allowlist"
     allowedDomains: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=200)] = []
 
 
-class NamedTool(BaseModel):
+class FloTool(BaseModel):
     name: Id
 
 
-class AgentConfig(BaseModel):
+class FloAgentConfig(BaseModel):
     name: Annotated[str, Field(max_length=100)] = ""
     systemPrompt: Annotated[str, Field(max_length=100_000)] = ""
     model: Annotated[str, Field(max_length=150)] = ""
     provider: Annotated[str, Field(max_length=40)] = ""
-    tools: Annotated[list[Id | NamedTool], Field(max_length=200)] = []
-    networkPolicy: NetworkPolicy = NetworkPolicy()
+    tools: Annotated[list[Id | FloTool], Field(max_length=200)] = []
+    networkPolicy: FloNetworkPolicy = FloNetworkPolicy()
 
 
-class Metadata(BaseModel):
+class FloMetadata(BaseModel):
     createdAt: Annotated[float, Field(ge=0, le=1e14)]  # milliseconds since 1970
 
 
-class NamedSkill(BaseModel):
+class FloSkill(BaseModel):
     name: Id
 
 
-class NamedExtension(BaseModel):
+class FloExtension(BaseModel):
     id: Id
 
 
-class Dependencies(BaseModel):
-    skills: list[NamedSkill] = []
-    extensions: list[NamedExtension] = []
+class FloDependencies(BaseModel):
+    skills: list[FloSkill] = []
+    extensions: list[FloExtension] = []
     hooks: dict[str, Any] | None = None
 
 
-class DomState(BaseModel):
+class FloDomState(BaseModel):
     viewportHtml: str
     headHtml: str = ""
     listeners: list[Any] = []
 
 
-class SerializedSession(BaseModel):
+class FloSession(BaseModel):
     """Keys of version 2 in a session of version 1 are ignored, as flo does."""
 
     model_config = ConfigDict(extra="ignore")
 
     version: Literal[1, 2]
     agentId: Id
-    config: AgentConfig
+    config: FloAgentConfig
     conversation: Annotated[list[dict[str, Any]], Field(max_length=MAX_MESSAGES)]
     storage: Annotated[dict[Key, Any], Field(max_length=MAX_VALUES)]
-    metadata: Metadata
-    files: Annotated[list[StoredFile], Field(max_length=MAX_FILES)] = []
-    subagents: Annotated[list[SerializedSession], Field(max_length=MAX_SUBAGENTS)] = []
-    dependencies: Dependencies = Dependencies()
-    domState: DomState | None = None
+    metadata: FloMetadata
+    files: Annotated[list[FloFile], Field(max_length=MAX_FILES)] = []
+    subagents: Annotated[list[FloSession], Field(max_length=MAX_SUBAGENTS)] = []
+    dependencies: FloDependencies = FloDependencies()
+    domState: FloDomState | None = None
 
     @model_validator(mode="after")
-    def _check(self) -> SerializedSession:
+    def _check(self) -> FloSession:
         read_messages(self.conversation)
         if self.version == 1:
-            self.dependencies, self.domState = Dependencies(), None
+            self.dependencies, self.domState = FloDependencies(), None
         return self
 
     def messages(self) -> list[Message]:

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from hookline.config.problem import Problem
 from hookline.hub.pages.saved_dom import MAX_DOM, PageStateTable
 from hookline.hub.rules.rule_sets import BadRules, RuleSets, check_rules
+from hookline.hub.session_import.flo_session_format import FloSession, FloTool
 from hookline.hub.store.agent_table import AgentRow
-from hookline.hub.workspaces.flo_session_format import NamedTool, SerializedSession
 from hookline.hub.workspaces.hub_agents import HubAgents
 from hookline.hub.workspaces.hub_sessions import HubSessions
 from hookline.lazy_dataclasses import dataclass
@@ -45,7 +45,7 @@ class SessionImport:
     sessions: HubSessions
     states: PageStateTable
 
-    async def run(self, given: SerializedSession, by: str, user: str) -> ImportedSession:
+    async def run(self, given: FloSession, by: str, user: str) -> ImportedSession:
         """Raises BadRules if its rules have errors: a session never comes without its guards. Raises Denied."""
         hooks = given.dependencies.hooks
         text = json.dumps({"hooks": hooks.get("hooks", hooks)}, indent=2) + "\n" if hooks else ""
@@ -66,7 +66,7 @@ class SessionImport:
         problems = (*unused, *_unused_parts(given))
         return ImportedSession(row, agent, problems, checked.problems if checked is not None else ())
 
-    async def _fill(self, session: SessionRow, given: SerializedSession) -> None:
+    async def _fill(self, session: SessionRow, given: FloSession) -> None:
         """In one transaction."""
         answers = sum(message["role"] == "assistant" for message in given.messages())
         changed = {"turns": answers, "created": min(given.metadata.createdAt / 1000, time.time())}
@@ -84,17 +84,17 @@ class SessionImport:
         shutil.rmtree(agent.workspace, ignore_errors=True)  # it was made for this session, and nothing ran in it
 
 
-def _about(given: SerializedSession) -> dict[str, Any]:
+def _about(given: FloSession) -> dict[str, Any]:
     config = given.config
     model = config.model
     if model and config.provider and ":" not in model:
         model = f"{config.provider}:{model}"
     name = "".join(letter for letter in config.name or given.agentId if letter.isprintable()).strip()[:100]
-    tools = [tool.name if isinstance(tool, NamedTool) else tool for tool in config.tools]
+    tools = [tool.name if isinstance(tool, FloTool) else tool for tool in config.tools]
     return {"name": name or "imported", "prompt": config.systemPrompt, "model": model, "tools": tools}
 
 
-def _read_network(given: SerializedSession) -> tuple[list[str], list[str]]:
+def _read_network(given: FloSession) -> tuple[list[str], list[str]]:
     """Origins that the page may reach, and what is not one: it is not allowed."""
     policy = given.config.networkPolicy
     if policy.mode != "allowlist":
@@ -119,14 +119,14 @@ def _is_origin(text: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and "*" not in parts.netloc and plain
 
 
-def _write_thread(thread: str, given: SerializedSession) -> Iterator[Query[Any]]:
+def _write_thread(thread: str, given: FloSession) -> Iterator[Query[Any]]:
     for message in given.messages():
         yield queries.insert_message(thread, message)
     for file in given.files:
         yield queries.upsert_file(thread, file.path, file.decode(), mimetypes.guess_type(file.path)[0] or "text/plain")
 
 
-def _write_subagents(session: SessionRow, parent: str, given: SerializedSession, depth: int) -> Iterator[Query[Any]]:
+def _write_subagents(session: SessionRow, parent: str, given: FloSession, depth: int) -> Iterator[Query[Any]]:
     for each in given.subagents if depth <= _MAX_DEPTH else ():
         id = f"thread_{uuid.uuid4().hex[:16]}"
         yield queries.insert_thread(
@@ -140,7 +140,7 @@ def _fits(dom: str) -> bool:
     return len(dom.encode("utf-8", "replace")) <= MAX_DOM
 
 
-def _unused_parts(given: SerializedSession) -> list[str]:
+def _unused_parts(given: FloSession) -> list[str]:
     dependencies, dom = given.dependencies, given.domState
     found = [f"dependencies.skills: {each.name} is not imported; add it to the agent" for each in dependencies.skills]
     found += [f"dependencies.extensions: {each.id} is not used here" for each in dependencies.extensions]
@@ -153,7 +153,7 @@ def _unused_parts(given: SerializedSession) -> list[str]:
     return found
 
 
-def _all_subagents(given: SerializedSession) -> Iterator[SerializedSession]:
+def _all_subagents(given: FloSession) -> Iterator[FloSession]:
     for each in given.subagents:
         yield each
         yield from _all_subagents(each)

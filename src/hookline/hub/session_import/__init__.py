@@ -1,0 +1,1 @@
+"""Sessions that flo or another hub exported."""
