@@ -163,6 +163,24 @@ TARGETS = (
         300,
     ),
     Target(
+        "hooks.json",
+        "hook_interchange",
+        {
+            "spec": "hooks/0.1",
+            "hooks": [
+                {"event": "before_tool_execute", "matcher": "shell", "handler": _HANDLER, "blocking": True},
+            ],
+        },
+        (
+            ("spec",),
+            ("hooks", 0, "event"),
+            ("hooks", 0, "matcher"),
+            ("hooks", 0, "blocking"),  # without it, the hook does not block
+            ("hooks", 0, "handler", "command"),
+        ),
+        300,
+    ),
+    Target(
         ".ai_agents/settings.json",
         "ai_agents",
         {"hooks": {"PreToolUse": [{"matcher": "BashExecutor", "hooks": [_HANDLER]}]}},

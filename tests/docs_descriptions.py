@@ -26,6 +26,11 @@ READS: Final = {
     "exit2": ("2: deny, and stderr is the reason; another: a failure", "nothing"),
     "json": ("as `exit2`", "a JSON object is the answer"),
     "claude": ("as `exit2`", "a JSON object is the answer, in [Claude Code's format](dialects/claude_code.md#answers)"),
+    "interchange": (
+        "as `exit2`",
+        "a JSON object is the answer, in the [Hook Interchange Format](dialects/hook_interchange.md#programs)",
+    ),
+    "interchange-advisory": ("a failure", "as `interchange`"),
 }
 
 ON_ERROR: Final = {
@@ -114,6 +119,7 @@ FORMATS: Final = {
     "ai_agents": "three settings files, the event on stdin, exit codes, JSON answers",
     "claude_code": "the hooks of Claude Code's settings and plugins, for every other agent",
     "digitorn": "YAML with events, conditions, actions, templates, cooldowns",
+    "hook_interchange": "the open format in which tools exchange hooks, in JSON and YAML",
 }
 
 PROBLEMS: Final = {

@@ -55,7 +55,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pytest_plugin": BELOW_HOSTS | {"hosts", "runtime", "testing"},
 }
 ALL = {"cli", "__main__"}  # may import everything
-DIALECTS = {"native", "flo", "standard_agents", "microai", "ai_agents", "digitorn", "claude_code"}
+DIALECTS = {
+    "native", "flo", "standard_agents", "microai", "ai_agents", "digitorn", "claude_code", "hook_interchange",
+}  # fmt: skip
 
 
 def module_of(file: Path) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def test_case_files(machine):
 
 
 def test_every_format_is_converted_and_described(machine):
-    for dialect in ("native", "flo", "microai", "ai_agents", "digitorn", "claude_code"):
+    for dialect in ("native", "flo", "microai", "ai_agents", "digitorn", "claude_code", "hook_interchange"):
         assert json.loads(machine.hookline("schema", dialect).stdout)["$schema"]
         assert "bug" not in machine.hookline("convert", "hookline.yaml", "--to", dialect).stderr
     assert machine.hookline("convert", "hookline.yaml", "--to", "native").returncode == 0

@@ -67,6 +67,20 @@ FILES: dict[str, tuple[str, Any]] = {
             }
         },
     ),
+    "hook_interchange": (
+        "hooks.json",
+        {
+            "spec": "hooks/0.1",
+            "hooks": [
+                {
+                    "event": "before_tool_execute",
+                    "matcher": "shell",
+                    "handler": {"type": "command", "command": "echo no >&2; exit 2"},
+                    "blocking": True,
+                }
+            ],
+        },
+    ),
     "digitorn": (
         "digitorn.json",
         {
@@ -114,6 +128,8 @@ def test_what_is_said_decides_the_same_and_the_rest_is_named(source: str, target
     assert len(kept) + len(skipped) == len(hooks)
     for id, lines in skipped:
         assert any(id in text for text in lines)
+    if not kept:
+        return
     together = get_dialect(target).write(with_vocabulary(target, kept))
     assert together.not_expressible == ()
     again = load_hooks(target, together.value, FILES[target][0])

@@ -17,7 +17,7 @@ from hookline.hooks.hook import Hook, Scope
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import ParsedFile
 
-_HOOK_KEYS: Final = {"version", "hooks", "disableAllHooks", "$schema"}
+_HOOK_KEYS: Final = {"version", "spec", "hooks", "disableAllHooks", "$schema"}
 _JSON_ID_LINE: Final = re.compile(r' *"id": (".*"),?')
 _ID_LINE: Final = re.compile(r"( *)- id: (.*)")
 

@@ -131,6 +131,7 @@ class Document:
     value: Any
     source_map: SourceMap = field(default_factory=SourceMap, repr=False, compare=False)
     syntax_problems: tuple[Problem, ...] = ()
+    directory: str = field(default="", compare=False)  # the absolute path of the file's directory, if it is a file
 
     @property
     def is_json(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
 from hookline.config.jsonc import parse_json
 from hookline.config.problem import NO_LINE, Problem
+from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_pattern
 
 MAX_FILE_BYTES = 10_000_000
@@ -60,7 +61,10 @@ def salvage_file(path: str | os.PathLike[str], shown_as: str | None = None) -> R
     data = _read_bytes(os.fspath(path), shown)
     if isinstance(data, Problem):
         return None, (data,)
-    return salvage_text(data, shown, _format_of_name(os.fspath(path)))
+    document, problems = salvage_text(data, shown, _format_of_name(os.fspath(path)))
+    if document is None:
+        return None, problems
+    return replace(document, directory=os.path.dirname(os.path.abspath(path))), problems
 
 
 def salvage_text(text: str | bytes, file: str, format: FileFormat | None = None) -> ReadResult:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final
 
+from hookline.dialects.degradation import degrade
 from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import AmbiguousField
 from hookline.hooks.actions.answer import FixedAnswer
@@ -198,13 +200,26 @@ def write_each(hooks: Iterable[Hook], write: Callable[[Hook, list[str]], None]) 
     for hook in hooks:
         if isinstance(hook.then, Remember):  # it is part of the hook whose condition asks for it
             continue
-        losses: list[str] = []
         try:
-            write(hook, losses)
+            losses = _write_losses(hook, write)
         except NotExpressible as missing:
-            losses = [missing.describe(hook.origin.wording)]
+            losses = _write_degraded(hook, write) or [missing.describe(hook.origin.wording)]
         lines += [f"{hook_label(hook)}: {loss}" for loss in losses]
     return tuple(lines)
+
+
+def _write_losses(hook: Hook, write: Callable[[Hook, list[str]], None]) -> list[str]:
+    losses: list[str] = []
+    write(hook, losses)
+    return losses
+
+
+def _write_degraded(hook: Hook, write: Callable[[Hook, list[str]], None]) -> list[str]:
+    """Writes as much of the hook as its author allows, and returns what is lost; empty if nothing can be written."""
+    for variant, lost in degrade(hook) if hook.origin.degradation else ():
+        with suppress(NotExpressible):
+            return [*lost, *_write_losses(variant, write)]
+    return []
 
 
 def hook_label(hook: Hook) -> str:

@@ -152,6 +152,7 @@ _MODULES: Final = {
     "claude_code": "hookline.dialects.claude_code",
     "digitorn": "hookline.dialects.digitorn",
     "flo": "hookline.dialects.flo",
+    "hook_interchange": "hookline.dialects.hook_interchange",
     "microai": "hookline.dialects.microai",
     "standard_agents": "hookline.dialects.standard_agents",
 }
@@ -189,6 +190,12 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation("hub.json"),
         ConfigLocation(".flo/hooks.json", in_session=True),
         ConfigLocation(".flo/hub.json", user=True),
+    ),
+    "hook_interchange": (
+        ConfigLocation("hooks.json", is_common_name=True),
+        ConfigLocation("hooks.yaml", is_common_name=True),
+        ConfigLocation("hooks/*/hook.json", is_common_name=True),
+        ConfigLocation("hooks/*/hook.yaml", is_common_name=True),
     ),
     "microai": (
         ConfigLocation(".microai/settings.json"),

@@ -234,6 +234,8 @@ def check_expressible(hook: Hook) -> None:
 def require_run_action(hook: Hook) -> RunProgram:
     if not isinstance(hook.then, RunProgram):
         raise NotExpressible(action=hook.then)
+    if hook.then.timeout_blocks:
+        raise NotExpressible("that a timeout blocks")
     return hook.then
 
 

@@ -79,7 +79,11 @@ _EVENT_KINDS: Final = (
         "a session begins, before its first prompt",
         ("session.source",),
         _NOTES,
-        names={"microai": ("SessionStart",), "claude_code": ("SessionStart",)},
+        names={
+            "microai": ("SessionStart",),
+            "claude_code": ("SessionStart",),
+            "hook_interchange": ("session_start",),
+        },
     ),
     EventKind(
         "agent.start",
@@ -110,6 +114,7 @@ _EVENT_KINDS: Final = (
             "microai": ("UserPromptSubmit",),
             "ai_agents": ("UserPromptSubmit",),
             "claude_code": ("UserPromptSubmit",),
+            "hook_interchange": ("before_prompt",),
         },
     ),
     EventKind(
@@ -152,14 +157,18 @@ _EVENT_KINDS: Final = (
         "the history is about to be shortened",
         ("trigger",),
         _DENY | _NOTES,
-        names={"digitorn": ("pre_compact",), "claude_code": ("PreCompact",)},
+        names={
+            "digitorn": ("pre_compact",),
+            "claude_code": ("PreCompact",),
+            "hook_interchange": ("before_compact",),
+        },
     ),
     EventKind(
         "model.error",
         "a call of the model failed, before it is tried again",
         ("error.code", "error.message"),
         _NOTES,
-        names={"digitorn": ("error",)},
+        names={"digitorn": ("error",), "hook_interchange": ("error_occurred",)},
     ),
     EventKind(
         "message.create",
@@ -201,6 +210,7 @@ _EVENT_KINDS: Final = (
             "ai_agents": ("PreToolUse",),
             "digitorn": ("tool_start", "pre_tool_use"),
             "claude_code": ("PreToolUse",),
+            "hook_interchange": ("before_tool_execute",),
         },
     ),
     EventKind(
@@ -208,13 +218,17 @@ _EVENT_KINDS: Final = (
         "a person is about to be asked whether a tool may run",
         (*_CALL_FACTS, "approval"),
         _DENY | _NOTES,
-        names={"digitorn": ("approval_request",), "claude_code": ("PermissionRequest",)},
+        names={
+            "digitorn": ("approval_request",),
+            "claude_code": ("PermissionRequest",),
+            "hook_interchange": ("permission_request",),
+        },
     ),
     EventKind(
         "notification",
         "the agent needs the user's attention: an approval or the next prompt is waiting",
         ("notification.type", "notification.message", "notification.title"),
-        names={"claude_code": ("Notification",)},
+        names={"claude_code": ("Notification",), "hook_interchange": ("notification",)},
     ),
     EventKind(
         "tool.succeeded",
@@ -242,6 +256,7 @@ _EVENT_KINDS: Final = (
             "ai_agents": ("PostToolUse",),
             "digitorn": ("tool_end", "post_tool_use"),
             "claude_code": ("PostToolUse", "PostToolUseFailure"),
+            "hook_interchange": ("after_tool_execute", "tool_use_failure"),
         },
     ),
     EventKind(
@@ -262,14 +277,22 @@ _EVENT_KINDS: Final = (
         "a sub-agent is about to start",
         ("subagent", "tool.input"),
         _DENY | _NOTES,
-        names={"digitorn": ("agent_spawn",), "claude_code": ("SubagentStart",)},
+        names={
+            "digitorn": ("agent_spawn",),
+            "claude_code": ("SubagentStart",),
+            "hook_interchange": ("subagent_start",),
+        },
     ),
     EventKind(
         "subagent.end",
         "a sub-agent has its result; a deny makes it continue",
         ("subagent", "tool.result", "stop.active", "stop.message"),
         _DENY | _NOTES,
-        names={"digitorn": ("agent_complete",), "claude_code": ("SubagentStop",)},
+        names={
+            "digitorn": ("agent_complete",),
+            "claude_code": ("SubagentStop",),
+            "hook_interchange": ("subagent_stop",),
+        },
     ),
     EventKind(
         "turn.end",
@@ -282,7 +305,7 @@ _EVENT_KINDS: Final = (
         "the model ended its turn without a tool call; a deny makes the agent continue",
         ("stop.reason", "stop.active", "stop.message"),
         _DENY | _NOTES,
-        names={"flo": ("Stop",), "claude_code": ("Stop",)},
+        names={"flo": ("Stop",), "claude_code": ("Stop",), "hook_interchange": ("agent_stop",)},
     ),
     EventKind(
         "agent.end",
@@ -294,7 +317,12 @@ _EVENT_KINDS: Final = (
         "session.end",
         "a session is over: it was closed, deleted, or idle for too long",
         ("session.reason",),
-        names={"microai": ("SessionEnd",), "digitorn": ("session_end",), "claude_code": ("SessionEnd",)},
+        names={
+            "microai": ("SessionEnd",),
+            "digitorn": ("session_end",),
+            "claude_code": ("SessionEnd",),
+            "hook_interchange": ("session_end",),
+        },
     ),
     EventKind(
         "decision.made",
@@ -306,6 +334,8 @@ _EVENT_KINDS: Final = (
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
 BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them
+_AMBIGUOUS_NAMES: Final = {"session_start": "session.first_turn"}
+"""Names that two dialects give to different events: what they mean where no dialect is named."""
 MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
 
 
@@ -324,6 +354,8 @@ def canonical_event(name: str) -> str | None:
     """The event that has this name, ours or any dialect's."""
     if name in EVENTS:
         return name
+    if name in _AMBIGUOUS_NAMES:
+        return _AMBIGUOUS_NAMES[name]
     return next((kind.name for kind in _EVENT_KINDS for names in kind.names.values() if name in names), None)
 
 

@@ -23,6 +23,8 @@ class Origin:
     dialect: str
     event_name: str = ""  # as its file calls its event; empty: as its dialect usually does
     wording: Wording = field(default=NATIVE_WORDING, compare=False, repr=False)
+    degradation: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """What its author lets become of it in a format without a capability that it uses: the capability → the strategy."""
 
 
 @dataclass(frozen=True, slots=True)

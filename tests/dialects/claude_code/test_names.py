@@ -12,8 +12,8 @@ from hookline.dialects.claude_code.names import (
     hook_environment,
     is_plugin_file,
     plugin_root,
-    stdin_template,
 )
+from hookline.dialects.claude_stdin import stdin_template
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 

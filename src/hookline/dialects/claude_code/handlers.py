@@ -22,9 +22,8 @@ from hookline.dialects.claude_code.names import (
     hook_environment,
     is_plugin_file,
     plugin_root,
-    stdin_template,
-    stdin_templates,
 )
+from hookline.dialects.claude_stdin import stdin_template, stdin_templates
 from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
 from hookline.errors import BadTemplate

@@ -15,7 +15,7 @@ from hookline.hooks.events import events_by_name
 from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import May
-from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
+from hookline.hooks.templates import Template, escape_braces, parse_template
 from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "claude_code"
@@ -82,60 +82,10 @@ def body_result_parser(event_name: str, *, blocks: bool) -> ResultParser:
     return CONTEXT_RESULT_PARSER if takes_context and not blocks else RESULT_PARSER
 
 
-_COMMON_STDIN: Final = {
-    "session_id": "{{session.id}}",
-    "transcript_path": "{{session.transcript | or_empty}}",
-    "cwd": "{{cwd}}",
-}
-_MODE_STDIN: Final = {"permission_mode": "{{session.mode | or default}}"}
-_TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
-_TOOL_ID_STDIN: Final = {"tool_use_id": "{{tool.id}}"}
-_SUBAGENT_STDIN: Final = {"agent_id": "{{subagent.id}}", "agent_type": "{{subagent.name}}"}
-_STOP_STDIN: Final = {"stop_hook_active": "{{stop.active | or false}}"}
-_STDIN_BY_EVENT: Final = {
-    "PreToolUse": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN},
-    "PostToolUse": {**_MODE_STDIN, **_TOOL_STDIN, "tool_response": "{{tool.result}}", **_TOOL_ID_STDIN},
-    "PostToolUseFailure": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN, "error": "{{tool.error | or_empty}}"},
-    "PermissionRequest": {**_MODE_STDIN, **_TOOL_STDIN, "permission_suggestions": "{{approval.suggestions}}"},
-    "Notification": {
-        "message": "{{notification.message}}",
-        "title": "{{notification.title}}",
-        "notification_type": "{{notification.type}}",
-    },
-    "UserPromptSubmit": {**_MODE_STDIN, "prompt": "{{prompt}}"},
-    "SessionStart": {"source": "{{session.source | or startup}}"},
-    "SessionEnd": {"reason": "{{session.reason | or other}}"},
-    "Stop": {**_MODE_STDIN, **_STOP_STDIN, "last_assistant_message": "{{stop.message}}"},
-    "SubagentStop": {
-        **_MODE_STDIN,
-        **_STOP_STDIN,
-        **_SUBAGENT_STDIN,
-        "agent_transcript_path": "{{subagent.transcript}}",
-        "last_assistant_message": "{{stop.message}}",
-    },
-    "SubagentStart": _SUBAGENT_STDIN,
-    "PreCompact": {"trigger": "{{trigger | or auto}}", "custom_instructions": ""},
-}
-
-
 def default_timeout(event_name: str, type_: str) -> timedelta:
     if type_ in MODEL_TYPES:
         return timedelta(seconds=30 if type_ == "prompt" else 60)
     return timedelta(seconds={"UserPromptSubmit": 30, "SessionEnd": 1.5}.get(event_name, 600))
-
-
-def stdin_templates(event_name: str) -> dict[str, str]:
-    """Each key of a hook's stdin as a template, without the event's name."""
-    return {**_COMMON_STDIN, **_STDIN_BY_EVENT[event_name]}
-
-
-def stdin_template(event_name: str) -> DataTemplate:
-    own = {
-        key: parse_template(text, PlaceholderResolver(VOCABULARY)) if text else ""
-        for key, text in stdin_templates(event_name).items()
-    }
-    first = {key: own[key] for key in (*_COMMON_STDIN, *_MODE_STDIN) if key in own}
-    return DataTemplate({**first, "hook_event_name": event_name, **own})
 
 
 def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:

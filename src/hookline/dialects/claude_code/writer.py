@@ -23,9 +23,9 @@ from hookline.dialects.claude_code.names import (
     default_timeout,
     failure_outcome,
     hook_environment,
-    stdin_template,
     template_sources,
 )
+from hookline.dialects.claude_stdin import stdin_template
 from hookline.dialects.conversion import (
     NotExpressible,
     event_not_expressible,
@@ -158,6 +158,8 @@ def _write_command(run: RunProgram, event_name: str, words: Wording) -> dict[str
     program = run.program
     if run.only_if is not None:
         raise NotExpressible("only_if")
+    if run.timeout_blocks:
+        raise NotExpressible("that a timeout blocks")
     if run.result_parser != RESULT_PARSER:
         raise NotExpressible(words.result(run.result_parser.format))
     if program.stdin not in (None, stdin_template(event_name)) or not set(program.env) <= set(hook_environment()):

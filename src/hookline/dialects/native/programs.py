@@ -76,6 +76,7 @@ def _parse_run(value: Node, info: HookInfo, options: dict[str, Any]) -> Action |
         None if only_if is None else replace(only_if, **given),
         _ONLY_IF_TIMEOUT,
         options.get("hold_if_broken", False),
+        options.get("timeout_blocks", False),
     )
 
 
@@ -295,6 +296,12 @@ _RUN_OPTIONS: Final = key_table(
     _tell_key(help="who gets stdout after exit code 0: `agent` or `user`"),
     _reason_key(help="the reason of a deny"),
     _hold_key("a program that cannot be found or started"),
+    flag_key(
+        "timeout_blocks",
+        default="`false`",
+        help="a program that does not end in time denies, also if `on_error` lets other failures pass",
+        write=lambda action, _: action.timeout_blocks or NOT_WRITTEN,
+    ),
 )
 _RUN: Final = ActionKey(
     "run",

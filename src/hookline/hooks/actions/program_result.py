@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final
 
-from hookline.hooks.actions import claude_result
+from hookline.hooks.actions import claude_result, interchange_result
 from hookline.hooks.actions.json_result import (
     MAX_REASON_CHARS,
     DuplicateKey,
@@ -34,6 +34,8 @@ class ResultFormat(StrEnum):
     EXIT2 = "exit2"  # exit 2 blocks with stderr; another code is an error that the user sees
     JSON = "json"  # like exit2, and on exit 0 a JSON object on stdout is the answer
     CLAUDE = "claude"  # like json, with the keys that Claude Code has for each event
+    INTERCHANGE = "interchange"  # like json, with the keys of the Hook Interchange Format
+    INTERCHANGE_ADVISORY = "interchange-advisory"  # the same, but exit 2 does not block
 
 
 ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
@@ -62,10 +64,10 @@ class ResultParser:
         return replace(outcome, verdict=Verdict.DENY) if self.block_is_deny and self._blocks(finished) else outcome
 
     def _blocks(self, finished: ProgramResult) -> bool:
-        if self.format not in (ResultFormat.EXIT2, ResultFormat.JSON, ResultFormat.CLAUDE):
+        if self.format in (ResultFormat.NEVER, ResultFormat.ERROR, ResultFormat.NONZERO):
             return False
         if finished.exit_code or self.format is ResultFormat.EXIT2:
-            return finished.exit_code == 2
+            return finished.exit_code == 2 and self.format is not ResultFormat.INTERCHANGE_ADVISORY
         answer = parse_answer_object(finished.stdout)
         return answer is not None and answer.get("decision") in ("deny", "block")
 
@@ -91,6 +93,8 @@ _MAY_BY_FORMAT: Final = {
     ResultFormat.EXIT2: May.DENY | May.NOTES,
     ResultFormat.JSON: May.JUDGE | May.NOTES | May.HALT,
     ResultFormat.CLAUDE: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.INTERCHANGE: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.INTERCHANGE_ADVISORY: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
 }
 
 
@@ -200,6 +204,18 @@ def _parse_failed_claude(finished: ProgramResult, event: Event) -> Outcome:
     raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS], None if kept == SILENT else kept)
 
 
+def _parse_interchange(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    blocks = parser.format is ResultFormat.INTERCHANGE
+    if finished.exit_code:
+        return _parse_exit2(parser, finished if blocks else replace(finished, exit_code=1), event)
+    answer = _parse_stdout_object(finished, event)
+    if answer is not None:
+        return interchange_result.parse_interchange_result(answer, event)
+    if strip_padding(finished.stdout):
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered text that is not a JSON object")
+    return SILENT
+
+
 _PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event], Outcome]]] = {
     ResultFormat.NEVER: _parse_never,
     ResultFormat.ERROR: _parse_error,
@@ -207,4 +223,6 @@ _PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event]
     ResultFormat.EXIT2: _parse_exit2,
     ResultFormat.JSON: _parse_json,
     ResultFormat.CLAUDE: _parse_claude,
+    ResultFormat.INTERCHANGE: _parse_interchange,
+    ResultFormat.INTERCHANGE_ADVISORY: _parse_interchange,
 }

@@ -5,20 +5,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Final
 
 from hookline.hooks.actions.description import describe_input
 from hookline.hooks.actions.hold import holding_error
+from hookline.hooks.actions.json_result import block_outcome
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import NOT_FOUND_EXIT_CODES, ResultParser, not_found_error
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.host import Command, Host
-from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
+from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 
 _log = lazy_logger("hookline")
+_TIMEOUT_MARGIN: Final = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,16 @@ class RunProgram:
     only_if: CommandTemplate | None = None  # the program runs only if this exits with 0
     only_if_timeout: timedelta = timedelta(seconds=1)
     hold_if_broken: bool = False  # a program that cannot be found or started holds the event
+    timeout_blocks: bool = False  # a program that does not end in time blocks the event, whatever the hook's on_error
     instant = False
     constant = None
     label = "the action run"
 
     @property
     def total_timeout(self) -> timedelta:
-        """The total time: `only_if` does not use the program's own timeout."""
-        return self.timeout + self.only_if_timeout if self.only_if is not None else self.timeout
+        """The total time: `only_if` does not use the program's own timeout, and `timeout_blocks` has to see it end."""
+        total = self.timeout + self.only_if_timeout if self.only_if is not None else self.timeout
+        return total + _TIMEOUT_MARGIN if self.timeout_blocks else total
 
     @property
     def may(self) -> May:
@@ -103,6 +108,8 @@ class RunProgram:
             if self.hold_if_broken and finished.exit_code in NOT_FOUND_EXIT_CODES:
                 raise not_found_error(finished)
         except ActionError as failed:
+            if self.timeout_blocks and failed.failure.kind is FailureKind.TIMEOUT:
+                raise ActionError(FailureKind.TIMEOUT, str(failed), block_outcome(str(failed), event)) from None
             if self.hold_if_broken:
                 raise holding_error(failed.failure, event.name) from None
             raise

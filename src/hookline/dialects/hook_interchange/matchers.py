@@ -1,0 +1,130 @@
+"""`matcher`: a tool of the vocabulary, a pattern of names, a tool of an MCP server, or a list of these."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hookline.config.node import Node
+from hookline.config.problem import Severity
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.hook_interchange.names import TOOL_KINDS, VOCABULARY
+from hookline.dialects.tool_names import match_tool_name
+from hookline.formatting import closest_match
+from hookline.hooks.conditions.logic import AnyOf
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import Vocabulary, kind_of_name
+from hookline.lazy_imports import lazy_pattern
+from hookline.patterns.matchers import Shorthand, shorthand
+from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+
+_GLOB_CHARACTERS: Final = lazy_pattern(r"[*?\[\]|]")
+_BEYOND_RE2: Final = lazy_pattern(r"\(\?(?:[=!]|<[=!]|>)|(?<!\\)(?:\\\\)*\\[1-9]|\(\?P=")
+_MCP_NAME: Final = lazy_pattern(r"mcp__(?P<server>(?:(?!__).)+)__(?P<tool>.+)")
+_NAMES_BY_KIND: Final = {kind: name for name, kind in TOOL_KINDS.items()}
+_HINT: Final = 'Write a tool such as "shell", {"pattern": "…"}, {"mcp": {"server": "…"}}, or a list of these.'
+
+
+def parse_matcher(at: Node) -> Condition | None:
+    """None after a problem."""
+    if isinstance(at.value, list):
+        parts = [_parse_single(item) for item in at.items()]
+        if not parts:
+            at.add_problem("empty", f"{at.location}: the list is empty, so it matches no tool.", _HINT)
+        found = tuple(part for part in parts if part is not None)
+        return AnyOf(found) if found and len(found) == len(parts) else None
+    return _parse_single(at)
+
+
+def _parse_single(at: Node) -> Condition | None:
+    if isinstance(at.value, str):
+        return _parse_name(at)
+    if at.mapping() is None:
+        return None
+    if (place := at.get("pattern")) is not None:
+        return _parse_pattern(place)
+    if (place := at.get("mcp")) is not None:
+        return _parse_mcp(place)
+    at.add_problem("bad-matcher", f"{at.location}: this is neither a pattern nor an MCP tool.", _HINT)
+    return None
+
+
+def _parse_name(at: Node) -> Condition | None:
+    name = at.text()
+    if name is None:
+        return None
+    if name in TOOL_KINDS:
+        return match_tool_name(shorthand("tool", "|".join(VOCABULARY.names[TOOL_KINDS[name]])), VOCABULARY)
+    guess = _NAMES_BY_KIND.get(kind_of_name(name)) or closest_match(name, TOOL_KINDS)
+    hint = f'Did you mean "{guess}"?' if guess else f"The tools are {', '.join(TOOL_KINDS)}."
+    what = f"{at.location}: {name!r} is not in the format's vocabulary, so it matches only tools of that very name."
+    at.add_problem("unknown-tool", what, hint, severity=Severity.WARNING)
+    return match_tool_name(shorthand("exactly", name), VOCABULARY)
+
+
+def _parse_pattern(at: Node) -> Condition | None:
+    text = at.text()
+    if text is None:
+        return None
+    try:
+        if _BEYOND_RE2.search(text):
+            raise BadPattern("RE2 has no look-around and no back-references")
+        return match_tool_name(pattern(text, Syntax.NATIVE), VOCABULARY)
+    except BadPattern as bad:
+        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", "Write a regular expression of RE2.")
+        return None
+
+
+def _parse_mcp(at: Node) -> Condition | None:
+    server = at.require("server", 'Write {"mcp": {"server": "github", "tool": "create_issue"}}.')
+    tool = at.get("tool")
+    names = [None if server is None else server.text(), "*" if tool is None else tool.text()]
+    if None in names:
+        return None
+    literal = [name for name in (names if tool is not None else names[:1]) if name is not None]
+    if any(_GLOB_CHARACTERS.search(name) for name in literal):
+        what = f"{at.location}: a server and a tool are plain names."
+        at.add_problem("bad-matcher", what, 'Write {"pattern": "…"} for a regular expression.')
+        return None
+    return match_tool_name(shorthand("tool", f"mcp__{names[0]}__{names[1]}"), VOCABULARY)
+
+
+def write_matcher(when: Condition) -> Any:
+    """Raises NotExpressible."""
+    parts = when.parts if isinstance(when, AnyOf) else (when,)
+    written = [each for part in parts for each in _write_part(part)]
+    return written[0] if len(written) == 1 else written
+
+
+def _write_part(when: Condition) -> list[Any]:
+    if not isinstance(when, Matches) or not isinstance(when.subject, ToolName):
+        raise NotExpressible(condition=when)
+    compiled, source = when.pattern, when.subject.vocabulary
+    if isinstance(compiled, Shorthand) and compiled.word in ("tool", "exactly"):
+        names = [compiled.text] if compiled.word == "exactly" else [each.strip() for each in compiled.text.split("|")]
+        written = [_write_name(name, source) for name in names]
+        return [each for index, each in enumerate(written) if each not in written[:index]]
+    is_plain = isinstance(compiled, Pattern) and not compiled.whole and not _BEYOND_RE2.search(compiled.source)
+    if not is_plain or (source != VOCABULARY and any(compiled.search(name) for name in source.known_names)):
+        raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
+    return [{"pattern": compiled.source}]
+
+
+def _write_name(name: str, source: Vocabulary) -> Any:
+    if found := _MCP_NAME.fullmatch(name):
+        server, tool = found["server"], found["tool"]
+        if tool == "*" and not _GLOB_CHARACTERS.search(server):
+            return {"mcp": {"server": server}}
+        if not _GLOB_CHARACTERS.search(name):
+            return {"mcp": {"server": server, "tool": tool}}
+    if _GLOB_CHARACTERS.search(name):
+        raise NotExpressible(f"a pattern for the tool's name: {name}")
+    kind = next(
+        (kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)), None
+    )
+    if kind is None:
+        return name
+    if kind not in _NAMES_BY_KIND:
+        raise NotExpressible(f"the tool {name}")
+    return _NAMES_BY_KIND[kind]
