@@ -128,6 +128,7 @@ PROBLEMS: Final = {
     "alias-cycle": "a YAML alias inside the value that it names",
     "ambiguous-dialect": "the shape of two dialects",
     "bad-argument": "an argument of a skill that cannot be used",
+    "bad-backend": "an `ahp` that is neither a program nor a URL, or on an event that the protocol does not have",
     "bad-command": "a command of an app that cannot be split into words",
     "bad-cron": "a schedule that cannot be read",
     "bad-definition": "a Python definition that cannot be used",

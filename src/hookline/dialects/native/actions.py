@@ -14,6 +14,7 @@ from hookline.config.scalars import format_duration
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.answers import ANSWER_KEYS, split_answer
+from hookline.dialects.native.backends import AHP_KEY
 from hookline.dialects.native.changes import CHANGE_KEYS, split_changes
 from hookline.dialects.native.host_actions import HOST_KEYS
 from hookline.dialects.native.key_hints import action_hints
@@ -374,5 +375,6 @@ _INVALID: Final = ActionKey(
 )
 
 ACTIONS: Final[dict[str, ActionKey]] = {
-    key.name: key for key in (*ANSWER_KEYS, *CHANGE_KEYS, REDACT, *PROGRAM_KEYS, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
+    key.name: key
+    for key in (*ANSWER_KEYS, *CHANGE_KEYS, REDACT, *PROGRAM_KEYS, AHP_KEY, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
 }

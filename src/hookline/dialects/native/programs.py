@@ -143,7 +143,7 @@ def may_by_format(default: Callable[[HookInfo], ResultFormat]) -> Callable[[Node
 def _parse_command(at: Node, info: HookInfo) -> CommandTemplate | None:
     """A shell command, or a list of arguments. `{literal: …}` is a shell command without placeholders."""
     if isinstance(at.value, list):
-        arguments = _parse_arguments(at, info)
+        arguments = parse_program(at, info)
         return None if arguments is None else CommandTemplate(argv=arguments)
     if not isinstance(at.value, dict):
         shell = read_shell_template(at, info.vocabulary)
@@ -157,7 +157,7 @@ def _parse_command(at: Node, info: HookInfo) -> CommandTemplate | None:
     return None if text is None else CommandTemplate(ShellTemplate(text, (), (text,)))
 
 
-def _parse_arguments(at: Node, info: HookInfo) -> tuple[Template | ShellTemplate, ...] | None:
+def parse_program(at: Node, info: HookInfo) -> tuple[Template | ShellTemplate, ...] | None:
     places = list(at.items())
     texts = [place.text(empty=True) for place in places]
     if not places:

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.config.document import Document
+from hookline.config.node import Node
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.hook_interchange.matchers import parse_matcher, write_matcher
+from hookline.dialects.hook_interchange.names import TOOL_KINDS
+from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.event import Event
+from hookline.hooks.tools import NATIVE, VOCABULARIES, kind_of_name
+from hookline.patterns.matchers import shorthand
+
+
+def parsed(value: Any) -> Any:
+    return parse_matcher(Node.of(Document("hooks.json", "", value)))
+
+
+@pytest.mark.parametrize("name", TOOL_KINDS)
+def test_a_tool_of_the_vocabulary_is_that_kind_in_every_agent(name: str) -> None:
+    matcher = parsed(name)
+    for vocabulary in VOCABULARIES.values():
+        for own in vocabulary.names.get(TOOL_KINDS[name], ()):
+            if kind_of_name(own) is not TOOL_KINDS[name]:  # another agent's tool of that name is of another kind
+                continue
+            event = Event("tool.before", {"tool": {"name": own, "kind": str(TOOL_KINDS[name]), "input": {}}})
+            assert matcher.holds(event), (vocabulary.name, own)
+    assert write_matcher(matcher) == name
+
+
+def test_a_native_name_becomes_the_format_s() -> None:
+    assert write_matcher(match_tool_name(shorthand("tool", "bash|write_file"), NATIVE)) == ["shell", "file_write"]
+
+
+@pytest.mark.parametrize("text", ["list_directory", "bash*"])
+def test_a_tool_that_the_format_cannot_name(text: str) -> None:
+    with pytest.raises(NotExpressible):
+        write_matcher(match_tool_name(shorthand("tool", text), NATIVE))
