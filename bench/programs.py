@@ -1,4 +1,4 @@
-"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; a JavaScript hook; memory."""
+"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; a JavaScript hook."""
 
 from __future__ import annotations
 
@@ -130,17 +130,3 @@ def goals(shell: dict[str, float], python: dict[str, float], javascript: dict[st
     yield Goal("one shell hook", ours / shell["bare asyncio, own session"], 0.8, "× bare asyncio, own session")
     yield Goal("a Python hook, warm", python["warm"] / python["spawned"], 1 / 5, "of spawning it")
     yield Goal("a JavaScript hook, after a pause", javascript["after a pause"] / 1e-6, 400, "µs")
-
-
-def memory(rules: int) -> float:
-    """MiB that a book of so many rules takes, after garbage collection."""
-    code = (
-        "import gc, sys; from bench.rules import Workload; from bench.contenders import hookline;"
-        "held = hookline(Workload('m', int(sys.argv[1]), 10)); gc.collect();"
-        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmRSS')))"
-    )
-    used = [
-        int(subprocess.run([sys.executable, "-c", code, str(n)], capture_output=True, check=True, text=True).stdout)
-        for n in (1, rules)
-    ]
-    return (used[1] - used[0]) / 1024

@@ -1,19 +1,19 @@
-"""Medians over interleaved repetitions, so that a busy machine slows all calls alike."""
+"""Medians of processor time over interleaved repetitions, so that a busy machine slows all calls alike."""
 
 from __future__ import annotations
 
 import gc
 import statistics
 from collections.abc import Callable, Mapping
-from time import perf_counter
+from time import perf_counter, process_time
 
 _SLICE = 0.01  # seconds of one repetition
 
 
 def seconds_each(
-    calls: Mapping[str, Callable[[], object]], repetitions: int = 15, clock: Callable[[], float] = perf_counter
+    calls: Mapping[str, Callable[[], object]], repetitions: int = 15, clock: Callable[[], float] = process_time
 ) -> dict[str, float]:
-    """Seconds of one call, for each name; the calls take turns. `clock` may be that of the processor's time."""
+    """Seconds of one call, for each name; the calls take turns."""
     counts = {name: _count_for(call) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     gc.collect()
