@@ -17,7 +17,9 @@ import os
 import re
 import threading
 import time
+from collections.abc import Generator
 from contextlib import suppress
+from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -72,19 +74,16 @@ def _read_source(name: str) -> str:
 async def run_script(script: ScriptCall, host: Host) -> Any:
     """Returns what the script returned, as JSON. Raises ActionError. Tool calls that it started end with it."""
     calls = ScriptToolCalls(host)
-    deadline = ScriptDeadline(
-        time.monotonic() + script.timeout.total_seconds(), f"did not answer within {format_duration(script.timeout)}"
-    )
+    deadline = ScriptDeadline(time.monotonic() + script.timeout.total_seconds(), script.timeout)
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
-    work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline))
+    ended = _ScriptEnd(deadline)
+    work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline), ended.notify)
     try:
-        async with asyncio.timeout(script.timeout.total_seconds()):
-            answer = await asyncio.wrap_future(work)
-    except TimeoutError:
-        raise deadline.timeout_error() from None
+        await ended
     finally:
         threads.abandon(work)
         await calls.end()
+    answer = work.result()
     if isinstance(answer, Failure):
         if answer.kind is FailureKind.RAISED and (broken := syntax_error(script.source)) is not None:
             raise ActionError(FailureKind.CANNOT_START, describe_syntax_error(*broken))
@@ -108,14 +107,46 @@ def _thread_pool(depth: int) -> AbandonableThreads:
 @dataclass(frozen=True, slots=True)
 class ScriptDeadline:
     at: float  # on the monotonic clock
-    failure: str  # what is said when it has passed
+    timeout: timedelta
 
     def remaining(self) -> float:
         """Seconds."""
         return self.at - time.monotonic()
 
     def timeout_error(self) -> ActionError:
-        return ActionError(FailureKind.TIMEOUT, self.failure)
+        return ActionError(FailureKind.TIMEOUT, f"did not answer within {format_duration(self.timeout)}")
+
+
+class _ScriptEnd:
+    """The end of a script, to be awaited on the loop; raises ActionError at the deadline.
+
+    It is what asyncio.wrap_future and asyncio.timeout would do, with half of their steps between the two threads.
+    """
+
+    def __init__(self, deadline: ScriptDeadline) -> None:
+        self._deadline = deadline
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[None] = self._loop.create_future()
+
+    def notify(self) -> None:
+        """Called from the script's thread."""
+        with suppress(RuntimeError):  # the loop is closed: nobody is waiting
+            self._loop.call_soon_threadsafe(self._end)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        timer = self._loop.call_later(self._deadline.remaining(), self._expire)
+        try:
+            yield from self._future
+        finally:
+            timer.cancel()
+
+    def _end(self) -> None:
+        if not self._future.done():
+            self._future.set_result(None)
+
+    def _expire(self) -> None:
+        if not self._future.done():
+            self._future.set_exception(self._deadline.timeout_error())
 
 
 class ScriptToolCalls:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -60,10 +59,10 @@ class LocalHost(NullHost):
 
     async def run_script(self, script: ScriptCall) -> Any:
         try:
-            javascript = importlib.import_module("hookline.runners.javascript")
+            from hookline.runners.javascript import run_script
         except ImportError:
             raise UnavailableError("cannot run JavaScript: the package quickjs-ng is missing") from None
-        return await javascript.run_script(script, self)
+        return await run_script(script, self)
 
     async def post(self, request: PostRequest) -> PostResponse:
         from hookline.runners.http_post import post_json

@@ -14,6 +14,9 @@ MAX_STUCK: Final = 16
 _IDLE_SECONDS: Final = 0.001  # the caller has gone on with the last result by then
 
 
+_Task = tuple[Future[Any], Callable[[], Any], Callable[[], None]]
+
+
 class AbandonableThreads:
     """Runs at most `most` tasks at once, not counting abandoned ones, whose threads end with them.
 
@@ -26,15 +29,18 @@ class AbandonableThreads:
         self._name = name
         self._most = most
         self._lock = threading.Lock()
-        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._queue: SimpleQueue[_Task] = SimpleQueue()
         self._queued = 0
         self._idle = 0
         self._alive = 0
         self._at_work: set[Future[Any]] = set()
         self._stuck: set[Future[Any]] = set()
 
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        """Raises ActionError if too many abandoned tasks are still running."""
+    def submit(self, work: Callable[[], Any], on_end: Callable[[], None] = lambda: None) -> Future[Any]:
+        """`on_end` is called on the task's thread once the future has its result, and must not raise.
+
+        Raises ActionError if too many abandoned tasks are still running.
+        """
         future: Future[Any] = Future()
         with self._lock:
             if len(self._stuck) >= MAX_STUCK:
@@ -42,7 +48,7 @@ class AbandonableThreads:
                     FailureKind.CANNOT_START, f"could not start: {MAX_STUCK} earlier scripts are still running"
                 )
             self._queued += 1
-            self._queue.put((future, work))
+            self._queue.put((future, work, on_end))
             self._start_thread_if_needed()
         return future
 
@@ -65,7 +71,7 @@ class AbandonableThreads:
     def _run_thread(self) -> None:
         had_task = False
         while True:
-            future, work = self._next_task(prepares=had_task)
+            future, work, on_end = self._next_task(prepares=had_task)
             had_task = True
             with self._lock:
                 self._queued -= 1
@@ -74,7 +80,8 @@ class AbandonableThreads:
                 self._idle -= 1
                 self._at_work.add(future)
             _run_into_future(future, work)
-            del work
+            on_end()
+            del work, on_end
             with self._lock:
                 if future in self._stuck:
                     self._stuck.remove(future)
@@ -83,7 +90,7 @@ class AbandonableThreads:
                 self._idle += 1
             del future
 
-    def _next_task(self, prepares: bool) -> tuple[Future[Any], Callable[[], Any]]:
+    def _next_task(self, prepares: bool) -> _Task:
         while prepares:
             try:
                 return self._queue.get(timeout=_IDLE_SECONDS)
