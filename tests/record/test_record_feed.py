@@ -145,3 +145,34 @@ def test_many_files_need_few_descriptors(directory: RecordDirectory) -> None:
         assert len(list(RecordFeed(directory).read())) == 200
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+
+def test_an_archive_that_was_handed_out_is_not_read_again(directory: RecordDirectory) -> None:
+    writer = make_writer(directory)
+    write(writer, 3)
+    writer.close()
+    archive(directory)
+    feed = RecordFeed(directory)
+    assert feed.archives == frozenset()
+    assert len(feed.take(2)) == 2
+    assert feed.archives == frozenset()  # there is more in it
+    assert len(feed.take(10)) == 2
+    assert feed.archives == {path.name for path in directory.archives()}
+    assert RecordFeed(directory, archives=feed.archives).take(10) == []
+    assert len(RecordFeed(directory).take(10)) == 4
+
+
+def test_an_archive_counts_as_read_once_nothing_in_it_waits(
+    directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_module, "ARCHIVE_RECORDS", 4)
+    writer = make_writer(directory)
+    write(writer, 9)
+    writer.close()
+    archive(directory)
+    min(directory.archives(), key=lambda path: path.stat().st_mtime_ns).unlink()
+    feed = RecordFeed(directory)
+    assert feed.take(20) == []  # the first ones may be on their way
+    assert feed.archives == frozenset()
+    assert len(feed.take(20)) > 0
+    assert feed.archives == {path.name for path in directory.archives()}

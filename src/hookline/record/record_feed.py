@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -37,15 +38,23 @@ class _Waiting(NamedTuple):
 class RecordFeed:
     """New records of all writers, in each writer's order, also if their files are archived meanwhile.
 
-    `heads` says how far each writer's records were handed out. A reader that stores them with what it has taken gives them
-    to its next feed, and goes on there. Reading takes no locks and changes nothing: any number of readers may follow.
+    `heads` says how far each writer's records were handed out, and `archives` which archives need not be read again. A
+    reader that stores them with what it has taken gives them to its next feed, and goes on there. Reading takes no locks
+    and changes nothing: any number of readers may follow.
     """
 
-    def __init__(self, directory: RecordDirectory, heads: Mapping[str, Head] | None = None) -> None:
+    def __init__(
+        self,
+        directory: RecordDirectory,
+        heads: Mapping[str, Head] | None = None,
+        archives: Iterable[str] = (),
+    ) -> None:
         self.heads: dict[str, Head] = dict(heads or {})
+        self.archives = frozenset(archives)
         self._directory = directory
         self._offsets: dict[str, int] = {}  # in live files, by their names
-        self._archives: set[str] = set()  # the names of those that were read
+        self._archives = set(archives)  # the names of those that were read
+        self._reading: Iterator[FedRecord] | None = None
         self._waiting: dict[
             str, dict[int, _Waiting]
         ] = {}  # by writer and number; some wait for the records before them
@@ -56,6 +65,7 @@ class RecordFeed:
         with suppress(BrokenChain):  # of writers whose files were archived
             self.heads |= {writer: chain.known for writer, chain in ChainsFile(self._directory.chains).read().items()}
         self._archives = {path.name for path in self._directory.archives()}
+        self.archives = frozenset(self._archives)
         for name, size in self._live_sizes().items():
             with suppress(FileNotFoundError):
                 file = os.open(self._directory.live / name, os.O_RDONLY | os.O_CLOEXEC)
@@ -75,6 +85,16 @@ class RecordFeed:
                     yield from self._ready(self._add(line))
             self._archives.add(path.name)
         yield from self._skip_holes()
+        if not self._waiting:
+            self.archives = frozenset(self._archives)
+
+    def take(self, most: int) -> list[FedRecord]:
+        """At most so many of what is new. If they are fewer, there is no more for now."""
+        self._reading = self._reading or self.read()
+        taken = list(itertools.islice(self._reading, most))
+        if len(taken) < most:
+            self._reading = None
+        return taken
 
     def read_by_time(self) -> list[Record]:
         """What is new, as records, oldest first."""

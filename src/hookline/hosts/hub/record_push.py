@@ -10,7 +10,6 @@ import asyncio
 import fcntl
 import gzip
 import importlib
-import itertools
 import json
 import logging
 import os
@@ -54,7 +53,7 @@ class RecordPusher:
     async def push(self, client: Any) -> int:
         """Sends at most MAX_LINES records and returns how many. Raises PushError; then they are sent again."""
         before = dict(self._feed.heads)
-        fed = await asyncio.to_thread(lambda: list(itertools.islice(self._feed.read(), MAX_LINES)))
+        fed = await asyncio.to_thread(self._feed.take, MAX_LINES)
         if not fed:
             return 0
         try:

@@ -16,6 +16,7 @@ from hookline.hub.store.decision_table import insert_decisions
 from hookline.hub.store.origin_table import OriginRow, OriginTable, StaleChain, check_unchanged, upsert_origins
 from hookline.hub.store.record_line import RecordLine, parse_line
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.record.hash_chain import Head
 from hookline.runtime.storage.database import Database, combine_queries
 
 MAX_BATCH: Final = 500  # lines in one transaction: other processes write to the same SQLite file
@@ -73,6 +74,10 @@ class Intake:
                 taken, refused = taken + done.taken, refused + done.refused
                 missing |= dict.fromkeys(done.missing_books)
         return Intaken(taken, refused, tuple(missing))
+
+    async def own_heads(self) -> dict[str, Head]:
+        """How far the chains of this machine's own processes are here."""
+        return await self._origins.heads(key="")
 
     async def _take_batch(self, lines: Sequence[bytes], key: str, books: Mapping[str, bytes] | None) -> Intaken:
         parsed = await asyncio.to_thread(_parse_lines, lines)

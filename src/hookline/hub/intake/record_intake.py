@@ -8,11 +8,12 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hub.intake.intake import Intake
-from hookline.hub.intake.spool_reader import SpoolLines, SpoolReader
+from hookline.record.record_feed import RecordFeed
 from hookline.record.segment import RecordDirectory
 from hookline.runtime.storage.store import Store
 
 _LOOK_SECONDS: Final = 0.1
+_MAX_LINES: Final = 2_000  # of one look
 _PAUSE_SECONDS: Final = 2.0  # after an error
 _OWNER: Final = "hub"
 
@@ -25,45 +26,47 @@ class RecordIntake:
         self._intake = intake
         self._store = store
         self._key = f"archives:{directory.path}"
+        self._archives: frozenset[str] = frozenset()  # as they are stored
+        self._feed: RecordFeed | None = None
         self.problem = ""  # why records cannot be taken now
 
     async def run(self) -> None:
         """Until it is cancelled. Nothing is skipped: what could not be taken is taken later."""
-        reader: SpoolReader | None = None
         while True:
             try:
-                reader = reader or await self._open_reader()
-                is_all = await self._look(reader)
+                taken = await self._look()
                 self._report("")
             except (HooklineError, OSError) as error:
                 self._report(str(error))
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            if is_all:
+            if taken < _MAX_LINES:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     async def look_once(self) -> None:
-        """Takes everything that is there now."""
-        reader = await self._open_reader()
-        while not await self._look(reader):
+        """Takes everything that is there now, also what the feed holds back at first: see `RecordFeed`."""
+        while await self._look() or await self._look():
             pass
 
-    async def _open_reader(self) -> SpoolReader:
+    async def _look(self) -> int:
+        """How many lines were there. If they cannot be taken, the next look begins where the database ends."""
+        feed, self._feed = self._feed or await self._open_feed(), None
+        fed = await asyncio.to_thread(feed.take, _MAX_LINES)
+        if fed:
+            await self._take([each.line for each in fed])
+        if feed.archives != self._archives:
+            await self._store.set_value(_OWNER, self._key, sorted(feed.archives))
+        self._archives, self._feed = feed.archives, feed
+        return len(fed)
+
+    async def _open_feed(self) -> RecordFeed:
         known = await self._store.get_value(_OWNER, self._key)
-        names = known if isinstance(known, list) else []
-        return SpoolReader(self._directory, frozenset(name for name in names if isinstance(name, str)))
+        there = await asyncio.to_thread(lambda: {path.name for path in self._directory.archives()})
+        self._archives = frozenset(there.intersection(known if isinstance(known, list) else ()))
+        return RecordFeed(self._directory, await self._intake.own_heads(), self._archives)
 
-    async def _look(self, reader: SpoolReader) -> bool:
-        found = await asyncio.to_thread(reader.look)
-        if found.lines:
-            await self._take(found)
-        if found.archives != reader.archives:
-            await self._store.set_value(_OWNER, self._key, sorted(found.archives))
-        reader.confirm(found)
-        return found.is_all
-
-    async def _take(self, found: SpoolLines) -> None:
-        taken = await self._intake.take(found.lines)
+    async def _take(self, lines: list[bytes]) -> None:
+        taken = await self._intake.take(lines)
         if taken.missing_books:
             books = await asyncio.to_thread(self._read_books, taken.missing_books)
             await self._intake.take((), books=books)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass
-from hookline.record.hash_chain import FIRST
+from hookline.record.hash_chain import FIRST, Head
 from hookline.runtime.storage.database import Database, Query
 from hookline.runtime.storage.hub_tables import decisions, origins
 from hookline.runtime.storage.queries import insert_into
@@ -61,6 +61,12 @@ class OriginTable:
         statement = select(*_COLUMNS).where(origins.c.id.in_(sorted(ids)))
         rows = await self._database.read(lambda connection: [OriginRow(*row) for row in connection.execute(statement)])
         return {row.id: row for row in rows}
+
+    async def heads(self, key: str) -> dict[str, Head]:
+        """The last record of the whole part of each chain that this key reports."""
+        statement = select(origins.c.id, origins.c.number, origins.c.hash).where(origins.c.key == key)
+        rows = await self._database.read(lambda connection: list(connection.execute(statement)))
+        return {id: Head(number, hash) for id, number, hash in rows}
 
     async def records_apart(self, ids: Collection[str]) -> dict[str, dict[int, tuple[str, str]]]:
         """Records beside the whole part of a chain, which wait for those between: number → (previous, hash)."""
