@@ -90,12 +90,14 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
         return Book(layers, host or make_local_host(), problems, *describe_files(effective, holds))
 
 
-def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
+def load_for_directory(
+    directory: Path, home: Path, trust: Trust | None = None, config_home: Path | None = None
+) -> Book:
     """The active hooks for a session in this directory; without `trust`, with what the user trusts in this home."""
     from hookline.project.trust_store import Trust, log_changes, trust_file_path
 
     known = trust or Trust(trust_file_path(home))
-    book = load_all(known.sources(directory, home), known)
+    book = load_all(known.sources(directory, home, config_home), known)
     log_changes(book.problems)
     return book
 

@@ -1,4 +1,4 @@
-"""Writes the files of hookline's state directory, which only their owner may read."""
+"""The user's directories, and files in the state directory that only their owner may read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ def state_directory() -> Path:
     """Where hookline keeps its state for the user of this process."""
     given = os.environ.get("XDG_STATE_HOME", "")
     return (Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state") / "hookline"
+
+
+def config_home() -> Path | None:
+    """What replaces `~/.config` for the user of this process, if anything."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(given) if os.path.isabs(given) else None
 
 
 def write_private_file(path: Path, data: bytes) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -278,3 +280,23 @@ async def test_what_came_of_a_hooks_own_call_is_recorded(tmp_path: Path) -> None
 
 async def async_bash(command: str) -> str:
     return f"ran {command}"
+
+
+def test_hooks_and_trust_are_found_where_the_commands_find_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the variables that move the user's directories."""
+    for name in ("home", "project", "config/hookline"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    deny = "{id: users, on: tool.before, when: {tool: a}, then: {deny: The user's.}}"
+    (tmp_path / "config/hookline/hookline.yaml").write_text(f"hooks: [{deny}]")
+    run = "{id: projects, on: tool.before, when: {tool: b}, then: {run: 'exit 2', reads: exit2}}"
+    (tmp_path / "project/hookline.yaml").write_text(f"hooks: [{run}]")
+    trust = [sys.executable, "-m", "hookline", "trust", "--yes"]
+    subprocess.run(trust, cwd=tmp_path / "project", check=True, capture_output=True)
+    with hookline.session(tmp_path / "project") as s:
+        assert s.run(s.decide("tool.before", tool={"name": "a", "input": {}})).by == "users"
+        assert s.run(s.decide("tool.before", tool={"name": "b", "input": {}})).by == "projects"

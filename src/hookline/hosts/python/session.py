@@ -31,8 +31,9 @@ from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import read_hub_file
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
-from hookline.project.private_file import state_directory
+from hookline.project.private_file import config_home, state_directory
 from hookline.project.script_lint import script_problems
+from hookline.project.trust_store import Trust, trust_file_path
 from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.local_host import LocalHost
 
@@ -299,9 +300,15 @@ def session(
     place = Path(directory).absolute()
     if not place.is_dir():
         raise HooklineError(f"the directory {directory} does not exist")
-    book = load_for_directory(place, Path.home()) if config is None else load_file(config)
+    book = _user_book(place) if config is None else load_file(config)
     refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem)
     return Session(book, place, host_name, ask, id)
+
+
+def _user_book(place: Path) -> Book:
+    """As `hookline` in a terminal finds hooks and what is trusted."""
+    trust = Trust(trust_file_path(Path.home(), state_directory().parent))
+    return load_for_directory(place, Path.home(), trust, config_home())
 
 
 def new_call_id() -> str:
