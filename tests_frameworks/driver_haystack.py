@@ -14,6 +14,7 @@ from trial import Trial
 from hookline.frameworks.haystack import hookline_hooks
 
 PAUSES = False
+AGENT = ""  # its agents have no name
 
 
 @component

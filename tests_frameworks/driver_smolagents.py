@@ -62,7 +62,7 @@ def _guarded(trial: Trial, hooks: HooklineHooks, work: Any) -> None:
 
 def _agent(trial: Trial, kind: Any = ToolCallingAgent, **more: Any) -> Any:
     model = TrialModel(trial, writes_code=kind is CodeAgent)
-    return kind(tools=[make_tool(trial)], model=model, verbosity_level=0, max_steps=12, **more)
+    return kind(tools=[make_tool(trial)], model=model, verbosity_level=0, max_steps=12, **{"name": "main", **more})
 
 
 def run(trial: Trial) -> None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ENVIRONMENTS = ROOT / ".cache" / "frameworks"
 UV = Path(sys.executable).parent / "uv"
+WORKERS = 2  # frameworks at a time
 
 
 class CannotInstallError(Exception):
@@ -46,26 +49,41 @@ def _run(*command: str) -> None:
         raise CannotInstallError(said[-1].strip() if said else f"exit code {done.returncode}")
 
 
-def test(name: str, python: Path) -> bool:
-    """Failed tests run once more: a busy machine misses deadlines."""
+def test(name: str, python: Path) -> tuple[bool, str]:
+    """Whether the tests passed, and what they said. Failed tests run once more: a busy machine misses deadlines."""
     env = {**os.environ, "HOOKLINE_FRAMEWORK": name, "PYTHONWARNINGS": "ignore"}
     env.pop("VIRTUAL_ENV", None)
-    command = [str(python), "-m", "pytest", "-q", "--tb=short", "-rs"]
-    again = ([], ["--lf", "--lfnf=none"])
-    return any(subprocess.run([*command, *more], cwd=HERE, env=env).returncode == 0 for more in again)
+    command = [str(python), "-m", "pytest", "-q", "--tb=short", "-rs", "-o", f"cache_dir={ENVIRONMENTS / name}/pytest"]
+    said = ""
+    for more in ([], ["--lf", "--lfnf=none"]):
+        done = subprocess.run(
+            [*command, *more], cwd=HERE, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        said += done.stdout
+        if done.returncode == 0:
+            return True, said
+    return False, said
+
+
+def install_and_test(name: str) -> bool:
+    begun = monotonic()
+    try:
+        python = environment(name)
+    except CannotInstallError as error:
+        print(f"test-frameworks: {name} skipped: {error}", flush=True)
+        return True
+    installed = monotonic()
+    passed, said = test(name, python)
+    times = f"{installed - begun:.0f} s to install, {monotonic() - installed:.0f} s to test"
+    print(f"test-frameworks: {name} ({times})\n{said}", end="", flush=True)
+    return passed
 
 
 def main(names: list[str]) -> int:
-    failed = []
-    for name in names or frameworks():
-        try:
-            python = environment(name)
-        except CannotInstallError as error:
-            print(f"test-frameworks: {name} skipped: {error}", flush=True)
-            continue
-        print(f"test-frameworks: {name}", flush=True)
-        if not test(name, python):
-            failed.append(name)
+    chosen = names or frameworks()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        passed = dict(zip(chosen, pool.map(install_and_test, chosen), strict=True))
+    failed = [name for name in chosen if not passed[name]]
     if failed:
         print(f"test-frameworks: failed: {', '.join(failed)}")
     return bool(failed)
