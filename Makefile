@@ -69,7 +69,12 @@ test-editors: $(VENV)/.ready  ## what an editor shows: yaml-language-server from
 	$(call with_packages,test-editors,tests_editors,$(EDITORS),)
 
 test-protocols: $(VENV)/.ready  ## the open protocols, with their own test kits and an agent in TypeScript
-	$(call with_packages,test-protocols,tests_protocols,$(PROTOCOLS),)
+	$(call with_packages,test-protocols,tests_protocols,$(PROTOCOLS),$(MAKE) -s $(PROTOCOLS)/python/.ready &&)
+
+$(PROTOCOLS)/python/.ready: tests_protocols/requirements.lock
+	@test -x $(PROTOCOLS)/python/bin/python || $(BIN)/python -m venv --without-pip $(PROTOCOLS)/python
+	@$(BIN)/uv pip install --quiet --python $(PROTOCOLS)/python/bin/python --require-hashes -r tests_protocols/requirements.lock
+	@touch $@
 
 # Without Node.js or a network, the goals of the console are skipped with a message.
 define build_console
@@ -175,6 +180,7 @@ lock: $(VENV)/.ready  ## update every requirements.lock
 	@$(COMPILE) console/requirements.in -o console/requirements.lock
 	@$(COMPILE) tests_browser/requirements.in -o tests_browser/requirements.lock
 	@$(COMPILE) tests_hub/requirements.in -o tests_hub/requirements.lock
+	@$(COMPILE) --prerelease=allow tests_protocols/requirements.in -o tests_protocols/requirements.lock
 	@for name in $$(cd tests_frameworks && ls driver_*.py | sed 's/driver_\(.*\).py/\1/'); do \
 	  $(COMPILE) --extra $$(echo $$name | tr _ -) pyproject.toml tests_frameworks/requirements.in -o tests_frameworks/$$name.lock || exit 1; \
 	done

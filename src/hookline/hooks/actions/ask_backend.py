@@ -7,7 +7,7 @@ failure, so the hook's `on_error` is the failure policy.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -16,7 +16,6 @@ from hookline.hooks.actions.json_result import DuplicateKey, block_outcome, pars
 from hookline.hooks.actions.post import url_origin
 from hookline.hooks.actions.run_program import CommandTemplate
 from hookline.hooks.event import Changes, Event, FactPath
-from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.host import Host, PostRequest
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, Audience, FailureKind, Note, Outcome, Verdict
@@ -32,7 +31,7 @@ VERSIONS: Final = ("draft", "0.1")
 """Those that hookline speaks, the preferred one first."""
 INTERCEPTED: Final = {
     "session.start": "session.start",
-    "prompt.submit": "user.message.inbound",
+    "prompt.submit": "turn.start",
     "tool.before": "tool.before",
     "approval.request": "tool.permission.request",
     "tool.after": "tool.after",
@@ -54,6 +53,16 @@ _KINDS: Final = {
     ToolKind.EDIT: "file_edit",
 }
 _UNSUPPORTED_VERSION: Final = -32001
+_EFFECTS_BY_EVENT: Final[Mapping[str, tuple[str, ...]]] = {
+    "session.start": ("inject", "message"),
+    "prompt.submit": ("deny", "modify", "inject", "flow", "message"),
+    "tool.before": ("deny", "allow", "ask", "modify", "inject", "flow", "message"),
+    "approval.request": ("deny", "allow", "flow", "message"),
+    "tool.after": ("modify", "inject", "flow", "message"),
+    "history.compact": ("deny", "inject", "message"),
+    "stop": ("flow", "message"),
+}
+"""Of those that the draft has for each event, the ones that hookline can enforce."""
 _MAX_MESSAGE_CHARS: Final = 500
 
 
@@ -136,14 +145,14 @@ def _intercept_request(event: Event, id: str, version: str) -> JsonObject:
         raise _failure(f"cannot be asked about {event.name} in version {version} of the Agent Hooks Protocol")
     params = {
         "protocolVersion": version,
-        "event": _protocol_event(event, id, INTERCEPTED[event.name]),
-        "capabilities": capabilities_of(event.name, version),
+        "event": _protocol_event(event, id, INTERCEPTED[event.name], version),
+        "capabilities": _offer(event, version),
     }
     return {"jsonrpc": "2.0", "id": id, "method": "hooks/intercept", "params": params}
 
 
 def _observe_notification(event: Event, id: str, version: str) -> JsonObject:
-    params = {"protocolVersion": version, "event": _protocol_event(event, id, OBSERVED[event.name])}
+    params = {"protocolVersion": version, "event": _protocol_event(event, id, OBSERVED[event.name], version)}
     return {"jsonrpc": "2.0", "method": "hooks/observe", "params": params}
 
 
@@ -151,84 +160,161 @@ def capabilities_of(event: str, version: str) -> JsonObject:
     """What a backend may answer to the event: only what hookline can enforce."""
     if version == "0.1":
         return {"effects": ["deny"]}
-    accepts = EVENTS[event].accepts
-    known = {"deny": May.DENY, "ask": May.ASK, "allow": May.ALLOW, "inject": May.NOTES, "flow": May.HALT}
-    effects = [
-        name for name, flag in known.items() if accepts & flag and not (name == "deny" and event in ENDING_EVENTS)
-    ]
-    told: JsonObject = {"effects": [*effects, "message"]}
-    if event in _TARGETS:
-        told["effects"].append("modify")
+    told: JsonObject = {"effects": list(_EFFECTS_BY_EVENT[event])}
+    if "modify" in told["effects"]:
         told["modify"] = {_TARGETS[event][0]: {"replace": True, "merge": False}}
-    if "flow" in effects:
-        told["flow"] = {"operations": ["stop", *(["continue"] if event in ENDING_EVENTS else [])]}
-    if "inject" in effects:
+    if "flow" in told["effects"]:
+        told["flow"] = {"operations": ["stop"]}
+    if "inject" in told["effects"]:
         told["inject"] = {"context": {"append": True, "deliverAt": ["now"]}}
     return told
 
 
-def _protocol_event(event: Event, id: str, type_: str) -> JsonObject:
-    facts, host, cwd = event.facts, event.read(("host", "name")), event.read(("cwd",))
-    workspace, session = event.read(("workspace",)), event.read(("session", "id"))
-    told: JsonObject = {
-        "id": id,
-        "source": f"urn:hookline:{host if isinstance(host, str) and host else 'host'}",
-        "type": type_,
-        "time": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "session": {"id": session if isinstance(session, str) and session else "unknown"},
-    }
-    if isinstance(cwd, str):
-        told["session"]["cwd"] = cwd
-    if isinstance(workspace, str):
-        told["session"]["workspaceRoots"] = [workspace]
-    tool = facts.get("tool")
-    if isinstance(tool, dict):
-        told |= _tool_members(tool)
-    match event.name:
-        case "tool.after":
-            told |= _result_members(tool if isinstance(tool, dict) else {})
-        case "prompt.submit":
-            told["items"] = [_text_message("user", _as_text(facts.get("prompt")))]
-        case "stop":
-            told |= {"outcome": "completed", "continuationCount": 1 if event.read(("stop", "active")) is True else 0}
-        case "session.end":
-            told["reason"] = _as_text(event.read(("session", "reason")) or "other")
-        case "model.error":
-            error = {"class": event.read(("error", "code")), "message": event.read(("error", "message"))}
-            told["error"] = {name: _as_text(value) for name, value in error.items()}
-        case "history.compact":
-            told["trigger"] = _as_text(facts.get("trigger") or "auto")
+def _offer(event: Event, version: str) -> JsonObject:
+    told = capabilities_of(event.name, version)
+    if event.name == "stop" and version != "0.1":
+        count = 1 if event.read(("stop", "active")) is True else 0
+        told["flow"] = {"operations": ["stop", "continue"], "continuationCount": count, "remainingContinuations": 1}
     return told
 
 
-def _tool_members(tool: JsonObject) -> JsonObject:
-    name, given, id = str(tool.get("name")), tool.get("input"), tool.get("id")
-    call = id if isinstance(id, str) and id else f"call_{uuid4().hex}"
-    address = mcp_address(name)
+def _protocol_event(event: Event, id: str, type_: str, version: str) -> JsonObject:
+    host = _text_or(event.read(("host", "name")), "hookline")
+    session: JsonObject = {"id": _text_or(event.read(("session", "id")), "unknown")}
     told: JsonObject = {
-        "callId": call,  # where version 0.1 has it
-        "name": name,
-        "input": given if isinstance(given, dict) else {"value": given},
-        "origin": "native" if address is None else "mcp",
+        "id": id,
+        "source": f"urn:hookline:{host}",
+        "type": type_,
+        "harness": {"name": host, "version": "unknown"},
+        "time": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "session": session,
     }
+    cwd, workspace = event.read(("cwd",)), event.read(("workspace",))
+    if isinstance(cwd, str):
+        session["cwd"] = cwd
+    if isinstance(workspace, str):
+        session["workspaceRoots"] = [workspace]
+    tool = event.facts.get("tool")
+    if isinstance(tool, dict):
+        told |= _tool_members(tool, version)
+    members = _MEMBERS.get(event.name)
+    return {**told, **members(event)} if members is not None else told
+
+
+def _tool_members(tool: JsonObject, version: str) -> JsonObject:
+    name, given = str(tool.get("name")), tool.get("input")
+    call = _text_or(tool.get("id"), f"call_{uuid4().hex}")
+    address = mcp_address(name)
+    told: JsonObject = {"name": name, "input": given if isinstance(given, dict) else {"value": given}}
     if kind := _KINDS.get(tool_kind(tool)):
         told["kind"] = kind
+    if version == "0.1":
+        return {"tool": {"callId": call, **told}}
+    told["origin"] = "native" if address is None else "mcp"
     if address is not None:
-        told["mcp"] = {"server": {"name": address[0]}, "tool": address[1]}
+        unknown = {"transport": "_unknown", "addressForm": "name", "address": address[0]}
+        told["mcp"] = {
+            "server": {"id": address[0], "name": address[0]},
+            "toolName": address[1],
+            "provenance": "inferred",
+            "connection": unknown,
+        }
     return {"tool": told, "call": {"id": call}, "path": told["origin"]}
 
 
-def _result_members(tool: JsonObject) -> JsonObject:
+def _result_members(event: Event) -> JsonObject:
+    tool = event.facts.get("tool")
+    tool = tool if isinstance(tool, dict) else {}
     items = [_text_message("tool", _as_text(tool["result"]))] if tool.get("result") is not None else []
+    told: JsonObject = {"items": items, "outcome": "ok", "execution": {"status": "executed"}}
     if tool.get("ok") is False:
-        error = {"class": "tool_error", "message": _as_text(tool.get("error") or "failed")}
-        return {"items": items, "outcome": "error", "error": error, "execution": {"status": "executed"}}
-    return {"items": items, "outcome": "ok", "execution": {"status": "executed"}}
+        told |= {
+            "outcome": "error",
+            "error": {"class": "tool_error", "message": _as_text(tool.get("error") or "failed")},
+        }
+    return told
+
+
+def _prompt_members(event: Event) -> JsonObject:
+    items = [_text_message("user", _as_text(event.facts.get("prompt")))]
+    return {"turn": {"id": _turn_id(event)}, "trigger": "user", "items": items}
+
+
+def _stop_members(event: Event) -> JsonObject:
+    count = 1 if event.read(("stop", "active")) is True else 0
+    return {"turn": {"id": _turn_id(event)}, "outcome": "completed", "continuationCount": count, "items": []}
+
+
+def _start_members(event: Event) -> JsonObject:
+    source = event.read(("session", "source"))
+    trigger = source if source in ("startup", "resume", "clear", "compact", "fork") else "startup"
+    mode = _text_or(event.read(("session", "mode")), "default")
+    return {"trigger": trigger, "permissionMode": mode, "items": [], "manifest": _manifest()}
+
+
+def _compact_members(event: Event) -> JsonObject:
+    trigger = event.facts.get("trigger")
+    return {"trigger": trigger if trigger in ("auto", "manual", "hook") else "auto", "items": []}
+
+
+def _error_members(event: Event) -> JsonObject:
+    error = {"class": _text_or(event.read(("error", "code")), "unknown")}
+    error["message"] = _text_or(event.read(("error", "message")), "unknown")
+    return {
+        "error": error,
+        "attempt": {"id": f"attempt_{uuid4().hex}", "number": 1},
+        "model": {"id": "unknown", "provider": "unknown"},
+        "execution": {"status": "executed"},
+    }
+
+
+_MEMBERS: Final[Mapping[str, Callable[[Event], JsonObject]]] = {
+    "session.start": _start_members,
+    "prompt.submit": _prompt_members,
+    "approval.request": lambda event: {"sandboxBypass": False, "suggestions": []},
+    "tool.after": _result_members,
+    "history.compact": _compact_members,
+    "stop": _stop_members,
+    "session.end": lambda event: {
+        "outcome": "unknown",
+        "reason": _text_or(event.read(("session", "reason")), "other"),
+    },
+    "model.error": _error_members,
+}
+
+
+def _manifest() -> JsonObject:
+    """What hookline can do with a backend's answers, in the form of the protocol's discovery."""
+    offered = [
+        {"event": theirs, "modes": ["intercept"], "capabilities": capabilities_of(ours, "draft")}
+        for ours, theirs in INTERCEPTED.items()
+        if ours != "stop"
+    ]
+    return {
+        "events": [*offered, *({"event": each, "modes": ["observe"]} for each in OBSERVED.values())],
+        "gaps": [],
+        "transports": ["stdio", "http"],
+        "authentication": [],
+        "toolPaths": ["native", "mcp"],
+        "contentCategories": ["text"],
+        "limits": {},
+        "managedPolicy": {"scopes": ["user", "project"], "disableable": True},
+        "correlationIdentityFields": ["id", "session.id", "call.id"],
+    }
+
+
+def _turn_id(event: Event) -> str:
+    number = event.read(("turn", "number"))
+    return f"turn_{number}" if isinstance(number, int) else f"turn_{uuid4().hex}"
 
 
 def _text_message(role: str, text: str) -> JsonObject:
     part = {"id": "text", "kind": "text", "mediaType": "text/plain", "selection": "body", "text": text}
     return {"id": "message", "role": role, "parts": [part]}
+
+
+def _text_or(value: Any, default: str) -> str:
+    return value if isinstance(value, str) and value else default
 
 
 def _as_text(value: Any) -> str:
@@ -254,7 +340,7 @@ def _read_response(text: str, id: str, version: str) -> list[JsonObject] | _Othe
         raise _failure("answered another request")
     if result.get("protocolVersion") != version:
         raise _failure(f"answered in version {_as_text(result.get('protocolVersion'))[:40]}, not in {version}")
-    effects = result.get("effects")
+    effects = result.get("effects", [])
     if not isinstance(effects, list) or not all(isinstance(effect, dict) for effect in effects):
         raise _failure("answered without effects")
     return effects
@@ -271,7 +357,7 @@ def _read_error(error: JsonObject, answered: Any, id: str) -> _OtherVersions:
 
 def _outcome_of(effects: list[JsonObject], event: Event, version: str) -> Outcome:
     """All effects together. One that was not asked for makes the whole answer a failure."""
-    told = capabilities_of(event.name, version)
+    told = _offer(event, version)
     outcome = SILENT
     for effect in effects:
         type_ = effect.get("type")
@@ -316,7 +402,10 @@ def _flow(effect: JsonObject, event: Event, told: JsonObject) -> Outcome:
     if operation not in told["flow"]["operations"]:
         raise _failure(f"answered a flow that was not offered: {_as_text(operation)[:60]}")
     if operation == "continue":
-        return Outcome(Verdict.DENY, _text_of(effect, "instruction"))
+        instruction = effect.get("instruction", "A hook wants you to continue.")
+        if not isinstance(instruction, str):
+            raise _failure("answered an instruction that is not text")
+        return Outcome(Verdict.DENY, instruction)
     reason = effect.get("reason")
     return Outcome(reason=reason if isinstance(reason, str) else "", halt=True)
 
