@@ -10,6 +10,7 @@ from http import HTTPStatus
 import pytest
 
 from hookline.hosts.protocols.http_endpoint import BadRequestError, HttpEndpoint, HttpResponse, TokenCheck
+from hookline.lazy_dataclasses import replace
 
 
 async def _echo(body: bytes) -> HttpResponse:
@@ -125,3 +126,21 @@ def test_a_loopback_port_needs_the_token_and_refuses_browsers(headers: tuple[str
 def test_a_loopback_port_refuses_another_host_name() -> None:
     request = post("/echo", b"x", "Authorization: Bearer right").replace(b"localhost:1", b"evil.test")
     assert status_of(exchange(request, endpoint=GUARDED)) == 421
+
+
+def test_a_body_is_not_read_before_the_token_is_checked() -> None:
+    endpoint = replace(ENDPOINT, access=TokenCheck("secret", frozenset(("localhost:1",))))
+    announced = b"POST /echo HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 900\r\n\r\n"
+
+    async def talk() -> bytes:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        serving = asyncio.create_task(endpoint.serve_socket(ours))
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        writer.write(announced)  # and no body
+        answer = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        await serving
+        return answer
+
+    assert status_of(asyncio.run(talk())) == HTTPStatus.UNAUTHORIZED

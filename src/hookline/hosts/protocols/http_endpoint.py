@@ -86,11 +86,9 @@ class HttpEndpoint:
         finally:
             writer.close()
 
-    async def answer(self, method: str, path: str, headers: Mapping[bytes, bytes], body: bytes) -> HttpResponse:
+    async def answer(self, method: str, path: str, body: bytes) -> HttpResponse:
         """Always an answer: a bug must not look like a decision."""
         try:
-            if self.access is not None:
-                self.access.check(headers)
             return await self._find_route(method, path)(body)
         except BadRequestError as error:
             return HttpResponse({"error": str(error)}, error.status)
@@ -134,6 +132,8 @@ class _HttpConnection:
                     request = await self._next_event()
                 if not isinstance(request, h11.Request):
                     return
+                if self._endpoint.access is not None:  # before the body: nobody else's megabytes are kept
+                    self._endpoint.access.check(dict(request.headers))
                 async with asyncio.timeout(_REQUEST_TIMEOUT):
                     body = await self._read_body(request)
             except (h11.RemoteProtocolError, BadRequestError) as error:
@@ -141,7 +141,7 @@ class _HttpConnection:
                 await self._send(HttpResponse({"error": str(error)}, status), close=True)
                 return
             method, path = request.method.decode("ascii"), request.target.decode("latin-1").partition("?")[0]
-            await self._send(await self._endpoint.answer(method, path, dict(request.headers), body))
+            await self._send(await self._endpoint.answer(method, path, body))
             if self._state.our_state is not h11.DONE or self._state.their_state is not h11.DONE:
                 return
             self._state.start_next_cycle()
