@@ -22,9 +22,9 @@ class ServedHub:
 
 
 @contextmanager
-def served_hub(directory: Path) -> Iterator[ServedHub]:
+def served_hub(directory: Path, *options: str) -> Iterator[ServedHub]:
     env = {**os.environ, "HOME": str(directory), "XDG_STATE_HOME": str(directory), "XDG_CONFIG_HOME": str(directory)}
-    command = [str(ROOT / ".venv/bin/hookline"), "hub", "--port", "0", "--workspace", str(directory)]
+    command = [str(ROOT / ".venv/bin/hookline"), "hub", "--port", "0", "--workspace", str(directory), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as hub:
         try:
             assert hub.stdout is not None

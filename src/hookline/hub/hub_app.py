@@ -34,6 +34,7 @@ from hookline.hub.api import (
 from hookline.hub.api.role_router import ApiError, RoleRouter
 from hookline.hub.console_routes import console_routes
 from hookline.hub.context.running_hub import Hub
+from hookline.hub.oidc_routes import oidc_routes
 from hookline.hub.pages.frame_documents import frame_routes
 
 ROUTERS: Final[tuple[RoleRouter, ...]] = (
@@ -61,6 +62,7 @@ def create_app(hub: Hub) -> AsgiApp:
         Mount("/api", GZipMiddleware(api, minimum_size=2048)),
         Mount("/socket.io", socketio.ASGIApp(hub.socket, socketio_path="")),
         *frame_routes(hub.addresses),
+        *oidc_routes(hub),
         *console_routes(),
     ]
     return RequestGuard(Starlette(routes=routes), hub.addresses, tls=hub.config.url.startswith("https://"))

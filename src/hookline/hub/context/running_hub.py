@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -17,6 +18,7 @@ import socketio
 from hookline.errors import HooklineError
 from hookline.hub.access.access import Access, RateLimit
 from hookline.hub.access.hub_addresses import HubAddresses
+from hookline.hub.access.oidc import OidcLogin
 from hookline.hub.approvals.approval_desk import ApprovalDesk
 from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
 from hookline.hub.bus.live_rows import LiveRows
@@ -106,6 +108,7 @@ class Hub:
         self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish, urls)
         self.pages.use_runtimes(self.runtimes)
         self.session_import = SessionImport(store, self.agents, self.rules, self.sessions, self.pages.states)
+        self.oidc: OidcLogin | None = None
         self.peers: Peers | None = None
         if config.redis:
             self.bus.fan_out = FanOut(config.redis, id, self._receive)
@@ -135,6 +138,7 @@ class Hub:
             await hub.rules.load()
             await hub.agents.load()
             await hub._join_others(stack)
+            hub.oidc = await hub._open_oidc()
             hub.run_in_background(hub.session_updates.run())
             hub.run_in_background(hub.rules.run())
             hub.run_in_background(hub.retention.run())
@@ -157,9 +161,22 @@ class Hub:
 
     async def _database_name(self) -> str:
         """The same for all hubs on this database."""
-        if await self.store.get_value("hub", "database") is None:
-            await self.store.set_value("hub", "database", uuid.uuid4().hex)
-        return str(await self.store.get_value("hub", "database"))
+        return await self._shared_value("database")
+
+    async def _shared_value(self, name: str) -> str:
+        if await self.store.get_value("hub", name) is None:
+            await self.store.set_value("hub", name, secrets.token_hex(32))
+        return str(await self.store.get_value("hub", name))
+
+    async def _open_oidc(self) -> OidcLogin | None:
+        settings = self.config.oidc
+        if settings is None:
+            return None
+        env = os.environ if self.config.env is None else self.config.env
+        secret = env.get(settings.secret_env, "") if settings.secret_env else ""
+        if settings.secret_env and not secret:
+            raise HooklineError(f"oidc.secret_env: the variable {settings.secret_env} is not set")
+        return OidcLogin(settings, secret, await self._shared_value("oidc"), f"{self.config.url}/oidc/back")
 
     async def _follow_agents(self) -> None:
         """Agents that were made at another hub."""
