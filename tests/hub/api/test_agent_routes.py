@@ -10,15 +10,18 @@ from hub.hub_sandbox import async_test, open_client
 
 @async_test
 async def test_an_agent_is_made_changed_and_removed(tmp_path: Path) -> None:
-    async with open_client(tmp_path, Role.EDITOR, agents_path=tmp_path / "agents") as client:
+    async with open_client(tmp_path, Role.EDITOR, agents_path=tmp_path / "agents", home=tmp_path) as client:
         body = {"name": "Helper", "prompt": "Be brief.", "network": ["https://api.example.org"]}
         made = await client.post("/agents", body)
         assert (made.status_code, made.json()["by"]) == (201, "the editor")
         changed = await client.http.patch("/api/v1/agents/helper", json={"prompt": "Be kind."})
         assert (changed.json()["prompt"], changed.json()["name"]) == ("Be kind.", "Helper")
         assert [each["id"] for each in (await client.get("/agents")).json()["items"]] == ["helper"]
+        rule = {"event": "PreToolUse", "rule": {"id": "no", "matcher": "^bash$", "action": "deny"}, "base": 0}
+        assert (await client.post("/rules/agent:helper/rules", rule)).status_code == 201
         for path in ("/agents/helper/hooks", "/apps/helper/hooks"):
-            assert (await client.get(path)).json()["items"] == []
+            ((hook),) = (await client.get(path)).json()["items"]
+            assert (hook["id"], hook["fires"], hook["last_fire"]) == ("no", 0, None)
         assert (await client.delete("/agents/helper")).status_code == 200
         assert (await client.get("/agents/helper")).status_code == 404
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hookline.hub.access.roles import Role
-from hub.hub_sandbox import async_test, open_client
+from hub.hub_sandbox import Writer, async_test, open_client
 
 DENY = {
     "matcher": "^bash$",
@@ -25,7 +25,14 @@ async def test_a_rule_is_added_changed_and_removed_with_its_history(tmp_path: Pa
         shown = (await client.get("/rules/everyone")).json()
         assert (shown["head"], shown["problems"]) == (1, [])
         assert shown["rules"] == [
-            {"event": "PreToolUse", "position": 0, "id": "no-deleting", "rule": {"id": "no-deleting", **DENY}}
+            {
+                "event": "PreToolUse",
+                "position": 0,
+                "id": "no-deleting",
+                "rule": {"id": "no-deleting", **DENY},
+                "fires": 0,
+                "last_fire": None,
+            }
         ]
         changed = {**body, "rule": {**DENY, "reason": "Never"}, "base": 1}
         assert (await client.http.patch("/api/v1/rules/everyone/rules/no-deleting", json=changed)).status_code == 200
@@ -80,3 +87,14 @@ async def test_a_text_is_checked_and_previewed_without_saving_it(tmp_path: Path)
         found = (await client.post("/rules/everyone/preview", {"text": '{"hooks": {}}'})).json()
         assert (found["events"], found["items"]) == (0, [])
         assert (await client.get("/rules/everyone")).json()["head"] == 0
+
+
+@async_test
+async def test_rules_tell_how_often_they_fired(tmp_path: Path) -> None:
+    writer = Writer()
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        await client.post("/rules/everyone/rules", {"event": "PreToolUse", "rule": DENY, "base": 0})
+        lines = [writer.start(), *(writer.call("rm x", "deny", hook="no-deleting") for _ in range(3))]
+        await client.hub.intake.take(lines)
+        ((rule),) = (await client.get("/rules/everyone")).json()["rules"]
+        assert (rule["fires"], rule["last_fire"]) == (3, 1794859295.458752)

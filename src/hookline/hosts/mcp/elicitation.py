@@ -41,14 +41,20 @@ def is_accepted_reply(reply: Message) -> bool:
     return "error" not in reply.value and is_accepted(reply.value.get("result"))
 
 
+def is_dismissed_reply(reply: Message) -> bool:
+    """Nobody chose: the person closed the question, or the client could not show it."""
+    result = reply.value.get("result")
+    return "error" in reply.value or (isinstance(result, dict) and result.get("action") == "cancel")
+
+
 def elicitation_request(params: dict[str, Any]) -> Message:
     """A request from the proxy to the client, with an id that nobody else uses."""
     id = f"hookline-{secrets.token_hex(8)}"
     return Message({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})
 
 
-def cancel_notification(asked: Message) -> Message:
-    params = {"requestId": asked.id, "reason": "the tool call was cancelled"}
+def cancel_notification(asked: Message, reason: str = "the tool call was cancelled") -> Message:
+    params = {"requestId": asked.id, "reason": reason}
     return Message({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 
 

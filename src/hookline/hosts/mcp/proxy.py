@@ -24,7 +24,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
-from hookline.hosts.hub.hub_file import read_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file
 from hookline.hosts.mcp import elicitation
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
@@ -173,6 +173,14 @@ class ProxySession:
         hub = read_hub_file(state_directory())
         if hub is None or not should_ask_hub(hub, decision.event, can_ask):
             return None
+        return await self._settle_at_hub(hub, decision)
+
+    async def ask_at_hub_too(self, decision: Decision) -> Decision | None:
+        """Beside the client's own question. None without a hub, if it is not to be asked, or if nobody answered there."""
+        hub = read_hub_file(state_directory())
+        return None if hub is None or hub.ask is not AskAt.AUTO else await self._settle_at_hub(hub, decision)
+
+    async def _settle_at_hub(self, hub: JoinedHub, decision: Decision) -> Decision | None:
         settled = await settle_ask(hub, decision, _HUB_PATIENCE, True, self.ask_hooks)
         if settled is None:
             return None
@@ -420,7 +428,7 @@ class Proxy:
         elif call.is_modern:
             await self._ask_in_result(request, left, answer)
         else:
-            await self._ask_client(request, left, answer)
+            await self._ask_client_and_hub(request, left, answer, decision)
 
     def _call_facts(self, request: PendingRequest, call: McpToolCall) -> dict[str, Any]:
         """A call that goes on after a question keeps its id, so that its outcome is that of the decided call."""
@@ -441,10 +449,24 @@ class Proxy:
         self._pending.pop(request.call.message.key, None)
         await self._send(build_response(request.id, error_result(reason, modern=request.call.is_modern)))
 
-    async def _ask_client(self, request: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
+    async def _ask_client_and_hub(
+        self, request: PendingRequest, left: McpToolCall, answer: MergedDecision, decision: Decision
+    ) -> None:
+        """At once: the first answer counts, and the other question is withdrawn."""
         request.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
         reply = self._questions[asked.key] = asyncio.get_running_loop().create_future()
-        await self._send(asked)
+        at_hub = asyncio.ensure_future(self._session.ask_at_hub_too(decision))
+        try:
+            await self._send(asked)
+            await asyncio.wait((reply, at_hub), return_when=asyncio.FIRST_COMPLETED)
+            settled = await at_hub if not reply.done() or elicitation.is_dismissed_reply(reply.result()) else None
+        finally:
+            at_hub.cancel()
+        if settled is not None:
+            if self._questions.pop(asked.key, None) is not None:
+                await self._send(elicitation.cancel_notification(asked, "it was answered at the hub"))
+            await self._apply_decision(request, decision.event, settled)
+            return
         approved = elicitation.is_accepted_reply(await reply)
         self._session.record_answer(self._call_facts(request, left), approved)
         if approved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -86,8 +87,12 @@ async def remove_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
 async def list_agent_hooks(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """The hooks in force for the agent: tags, how often each fired, where it is written."""
     row = _find(hub, id)
-    items, problems = await hub.hook_list.rows(row.workspace)
-    return {"items": items, "problems": [each.as_json() for each in problems], "next": None}
+    try:
+        book = (await hub.runtimes.get(Path(row.workspace))).book
+    except HooklineError as error:
+        raise ApiError(409, str(error)) from None
+    items = await hub.hook_list.rows_of(book, row.workspace)
+    return {"items": items, "problems": [each.as_json() for each in book.problems], "next": None}
 
 
 def _find(hub: Hub, id: str) -> AgentRow:

@@ -35,15 +35,30 @@ class HookList:
         self._workspaces = workspaces
 
     async def rows(self, workspace: str = "") -> tuple[list[dict[str, Any]], list[Problem]]:
-        """One for each hook of a machine, with the places at which it is in force; and the problems of the files."""
+        """One for each hook of a machine, with the places at which it is in force; and the problems of the files.
+
+        `fires` and `last_fire` are of the recorded decisions that a hook of this id made.
+        """
+        fires = await self._decisions.hook_fires()
         rows: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         problems: dict[Problem, None] = {}
         for place, book in await self._books(workspace):
             for row in _hook_rows(book):
                 key = (place["machine"], row["path"], row["id"], row["event"])
-                rows.setdefault(key, {**row, "in": []})["in"].append(place)
+                count, last = fires.get(row["id"], (0, None))
+                rows.setdefault(key, {**row, "fires": count, "last_fire": last, "in": []})["in"].append(place)
             problems |= dict.fromkeys(book.problems)
         return list(rows.values()), list(problems)
+
+    async def rows_of(self, book: Book, workspace: str) -> list[dict[str, Any]]:
+        """The hooks of a book that is in force in a workspace of this machine."""
+        fires = await self._decisions.hook_fires()
+        place = {"machine": self._machine, "workspace": workspace, "host": "hookline"}
+        found = []
+        for row in _hook_rows(book):
+            count, last = fires.get(row["id"], (0, None))
+            found.append({**row, "fires": count, "last_fire": last, "in": [place]})
+        return found
 
     async def with_tag(self, tag: str) -> tuple[str, ...]:
         """The ids of the hooks that have the tag."""
