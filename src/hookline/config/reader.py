@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
@@ -33,6 +34,9 @@ class FileFormat(StrEnum):
     YAML = "yaml"
     FRONT_MATTER = "front_matter"
     """The YAML between the leading `---` lines of a Markdown file; `{}` if there is none."""
+    TOML = "toml"
+    PROGRAM = "program"
+    """A program that is itself the hook: `{"program": text}`."""
 
 
 _FORMAT_BY_SUFFIX = {
@@ -42,7 +46,12 @@ _FORMAT_BY_SUFFIX = {
     ".yaml": FileFormat.YAML,
     ".yml": FileFormat.YAML,
     ".md": FileFormat.FRONT_MATTER,
+    ".toml": FileFormat.TOML,
 }
+
+
+_PROGRAM_FOLDERS = frozenset(((".clinerules", "hooks"), (".cline", "hooks"), ("Cline", "Hooks")))
+"""The last two parts of the folders whose files are programs."""
 
 
 def read_file(path: str | os.PathLike[str], shown_as: str | None = None) -> ReadResult:
@@ -102,6 +111,12 @@ def _parse_value(source: SourceText, format: FileFormat) -> tuple[Any, SourceMap
     if format is FileFormat.JSON:
         source.refuse_control_characters(0, len(source.text))
         return parse_json(source)
+    if format is FileFormat.PROGRAM:
+        return {"program": source.text}, SourceMap(source.starts)
+    if format is FileFormat.TOML:
+        from hookline.config.toml import parse_toml  # few files are TOML
+
+        return parse_toml(source)
     from hookline.config.yaml import parse_yaml  # PyYAML takes 15 ms to import, and JSON files do not need it
 
     start, end = 0, len(source.text)
@@ -121,6 +136,8 @@ def _front_matter_span(source: SourceText) -> tuple[int, int]:
 
 
 def _format_of_name(name: str) -> FileFormat | None:
+    if PurePath(name).parts[-3:-1] in _PROGRAM_FOLDERS:
+        return FileFormat.PROGRAM
     return _FORMAT_BY_SUFFIX.get(os.path.splitext(name)[1].lower())
 
 

@@ -27,113 +27,113 @@ def parse_toml_spans(text: str) -> JsonSpan:
         tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise HooklineError(f"it is not valid TOML: {error}") from None
-    return _Scanner(text).document()
+    return TomlScanner(text).document()
 
 
 def _table(start: int, end: int) -> JsonSpan:
     return JsonSpan(start, end, {}, start)
 
 
-class _Scanner:
+class TomlScanner:
     """Reads a text that tomllib accepts."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
+        self.text = text
+        self.at = 0
 
     def document(self) -> JsonSpan:
-        root = _table(0, len(self._text))
+        root = _table(0, len(self.text))
         current = root
-        while self._skip_gap() < len(self._text):
-            start = self._at
-            if self._text.startswith("[", start):
-                is_list = self._text.startswith("[[", start)
-                self._at += 2 if is_list else 1
-                path = self._read_key_path()
-                self._at = self._text.index("]", self._at) + (2 if is_list else 1)
-                current = _table(start, self._at) if is_list else self._open_table(root, path, start)
+        while self.skip_gap() < len(self.text):
+            start = self.at
+            if self.text.startswith("[", start):
+                is_list = self.text.startswith("[[", start)
+                self.at += 2 if is_list else 1
+                path = self.read_key_path()
+                self.at = self.text.index("]", self.at) + (2 if is_list else 1)
+                current = _table(start, self.at) if is_list else self._open_table(root, path, start)
             else:
-                self._read_statement(current)
+                self.read_statement(current)
         return root
 
     def _open_table(self, root: JsonSpan, path: list[str], start: int) -> JsonSpan:
         parent = _descend(root, path[:-1])
         known = parent.members.get(path[-1])
-        found = JsonSpan(start, self._at, known.value if known else {}, start, known.members if known else {})
+        found = JsonSpan(start, self.at, known.value if known else {}, start, known.members if known else {})
         parent.members[path[-1]] = found
         parent.value[path[-1]] = found.value
         return found
 
-    def _read_statement(self, table: JsonSpan) -> None:
-        start = self._at
-        path = self._read_key_path()
-        self._at = self._text.index("=", self._at) + 1
-        self._skip_blanks()
-        span = self._read_value(start)
+    def read_statement(self, table: JsonSpan) -> None:
+        start = self.at
+        path = self.read_key_path()
+        self.at = self.text.index("=", self.at) + 1
+        self.skip_blanks()
+        span = self.read_value(start)
         parent = _descend(table, path[:-1])
         parent.members[path[-1]] = span
         parent.value[path[-1]] = span.value
 
-    def _read_key_path(self) -> list[str]:
+    def read_key_path(self) -> list[str]:
         path: list[str] = []
         while True:
-            self._skip_blanks()
-            quoted = _STRING.match(self._text, self._at)
-            found = quoted or _BARE_KEY.match(self._text, self._at)
+            self.skip_blanks()
+            quoted = _STRING.match(self.text, self.at)
+            found = quoted or _BARE_KEY.match(self.text, self.at)
             if found is None:
                 raise HooklineError("a key of it cannot be read")
-            self._at = found.end()
+            self.at = found.end()
             path.append(_decode(found[0]) if quoted else found[0])
-            self._skip_blanks()
-            if not self._text.startswith(".", self._at):
+            self.skip_blanks()
+            if not self.text.startswith(".", self.at):
                 return path
-            self._at += 1
+            self.at += 1
 
-    def _read_value(self, item_start: int | None = None) -> JsonSpan:
-        start = self._at
+    def read_value(self, item_start: int | None = None) -> JsonSpan:
+        start = self.at
         begins = start if item_start is None else item_start
-        if self._text.startswith("[", start):
+        if self.text.startswith("[", start):
             items = self._read_items()
-            return JsonSpan(start, self._at, [each.value for each in items], begins, items=tuple(items))
-        if self._text.startswith("{", start):
+            return JsonSpan(start, self.at, [each.value for each in items], begins, items=tuple(items))
+        if self.text.startswith("{", start):
             table = JsonSpan(start, start, {}, begins)
             self._read_members(table)
-            return JsonSpan(start, self._at, table.value, begins, table.members)
-        found = _STRING.match(self._text, start) or _SCALAR.match(self._text, start)
+            return JsonSpan(start, self.at, table.value, begins, table.members)
+        found = _STRING.match(self.text, start) or _SCALAR.match(self.text, start)
         if found is None:
             raise HooklineError("a value of it cannot be read")
-        self._at = found.end()
-        return JsonSpan(start, self._at, _decode(found[0]), begins)
+        self.at = found.end()
+        return JsonSpan(start, self.at, _decode(found[0]), begins)
 
     def _read_items(self) -> list[JsonSpan]:
         items: list[JsonSpan] = []
-        self._at += 1
-        while not self._text.startswith("]", self._skip_gap()):
-            if self._text[self._at] == ",":
-                self._at += 1
+        self.at += 1
+        while not self.text.startswith("]", self.skip_gap()):
+            if self.text[self.at] == ",":
+                self.at += 1
             else:
-                items.append(self._read_value())
-        self._at += 1
+                items.append(self.read_value())
+        self.at += 1
         return items
 
     def _read_members(self, table: JsonSpan) -> None:
-        self._at += 1
-        while not self._text.startswith("}", self._skip_gap()):
-            if self._text[self._at] == ",":
-                self._at += 1
+        self.at += 1
+        while not self.text.startswith("}", self.skip_gap()):
+            if self.text[self.at] == ",":
+                self.at += 1
             else:
-                self._read_statement(table)
-        self._at += 1
+                self.read_statement(table)
+        self.at += 1
 
-    def _skip_gap(self) -> int:
+    def skip_gap(self) -> int:
         """To the next token."""
-        gap = _GAP.match(self._text, self._at)
-        self._at = gap.end() if gap else self._at
-        return self._at
+        gap = _GAP.match(self.text, self.at)
+        self.at = gap.end() if gap else self.at
+        return self.at
 
-    def _skip_blanks(self) -> None:
-        while self._text.startswith((" ", "\t"), self._at):
-            self._at += 1
+    def skip_blanks(self) -> None:
+        while self.text.startswith((" ", "\t"), self.at):
+            self.at += 1
 
 
 def _descend(table: JsonSpan, path: list[str]) -> JsonSpan:

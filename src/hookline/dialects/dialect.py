@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.formatting import closest_match
-from hookline.hooks.events import all_event_names
+from hookline.hooks.events import all_event_names, events_by_name
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass
@@ -97,6 +97,7 @@ class ConfigLocation:
     local: bool = False  # not shared with others: comes after the project's files
     selector: FileSelector | None = None  # None: all files that match
     is_common_name: bool = False  # other programs use this name too: the content decides
+    stems: frozenset[str] = frozenset()  # the names, without suffix and case, of the files that count; empty: all
     in_session: bool = False  # the hooks belong to the agent: a stored session has their text
 
 
@@ -150,11 +151,21 @@ _MODULES: Final = {
     "native": "hookline.dialects.native",
     "ai_agents": "hookline.dialects.ai_agents",
     "claude_code": "hookline.dialects.claude_code",
+    "cline": "hookline.dialects.agent_files.cline",
+    "codex": "hookline.dialects.agent_files.codex",
+    "copilot_cli": "hookline.dialects.agent_files.copilot_cli",
+    "cursor": "hookline.dialects.agent_files.cursor",
     "digitorn": "hookline.dialects.digitorn",
+    "droid": "hookline.dialects.agent_files.droid",
     "flo": "hookline.dialects.flo",
     "hook_interchange": "hookline.dialects.hook_interchange",
+    "gemini_cli": "hookline.dialects.agent_files.gemini_cli",
+    "kimi_code": "hookline.dialects.agent_files.kimi_code",
+    "kiro": "hookline.dialects.agent_files.kiro",
     "microai": "hookline.dialects.microai",
+    "qwen_code": "hookline.dialects.agent_files.qwen_code",
     "standard_agents": "hookline.dialects.standard_agents",
+    "windsurf": "hookline.dialects.agent_files.windsurf",
 }
 DIALECT_NAMES: Final = tuple(_MODULES)
 INSTALLED_PLUGINS_FILE: Final = ".claude/plugins/installed_plugins.json"
@@ -166,6 +177,8 @@ def _claude_plugin_files(home: Path, directories: Sequence[Path]) -> Iterable[Pa
     files: FileSelector = import_module("hookline.dialects.claude_code.plugins").plugin_hooks_files
     return files(home, directories)
 
+
+_CLINE_FILES: Final = frozenset(name.lower() for name in events_by_name("cline"))
 
 CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     "native": (
@@ -185,7 +198,33 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation(".claude/settings.json"),
         ConfigLocation(".claude/settings.local.json", local=True),
     ),
+    "cline": (
+        ConfigLocation(".cline/hooks/*", user=True, stems=_CLINE_FILES),
+        ConfigLocation("Documents/Cline/Hooks/*", user=True, stems=_CLINE_FILES),
+        ConfigLocation(".clinerules/hooks/*", stems=_CLINE_FILES),
+        ConfigLocation(".cline/hooks/*", stems=_CLINE_FILES),
+    ),
+    "codex": (
+        ConfigLocation(".codex/hooks.json", user=True),
+        ConfigLocation(".codex/config.toml", user=True),
+        ConfigLocation(".codex/hooks.json"),
+        ConfigLocation(".codex/config.toml"),
+    ),
+    "copilot_cli": (
+        ConfigLocation(".copilot/hooks/*.json", user=True),
+        ConfigLocation(".github/hooks/*.json"),
+    ),
+    "cursor": (
+        ConfigLocation(".cursor/hooks.json", user=True),
+        ConfigLocation(".cursor/hooks.json"),
+    ),
     "digitorn": (ConfigLocation("digitorn.yaml"), ConfigLocation("app.yaml", is_common_name=True)),
+    "droid": (
+        ConfigLocation(".factory/hooks.json", user=True),
+        ConfigLocation(".factory/settings.json", user=True),
+        ConfigLocation(".factory/hooks.json"),
+        ConfigLocation(".factory/settings.json"),
+    ),
     "flo": (
         ConfigLocation("hub.json"),
         ConfigLocation(".flo/hooks.json", in_session=True),
@@ -197,11 +236,31 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation("hooks/*/hook.json", is_common_name=True),
         ConfigLocation("hooks/*/hook.yaml", is_common_name=True),
     ),
+    "gemini_cli": (
+        ConfigLocation(".gemini/settings.json", user=True),
+        ConfigLocation(".gemini/settings.json"),
+    ),
+    "kimi_code": (
+        ConfigLocation(".kimi-code/config.toml", user=True),
+        ConfigLocation(".kimi/config.toml", user=True),
+    ),
+    "kiro": (
+        ConfigLocation(".kiro/agents/*.json", user=True),
+        ConfigLocation(".kiro/agents/*.json"),
+    ),
     "microai": (
         ConfigLocation(".microai/settings.json"),
         ConfigLocation(".microai/settings.local.json", local=True),
     ),
+    "qwen_code": (
+        ConfigLocation(".qwen/settings.json", user=True),
+        ConfigLocation(".qwen/settings.json"),
+    ),
     "standard_agents": (),
+    "windsurf": (
+        ConfigLocation(".codeium/windsurf/hooks.json", user=True),
+        ConfigLocation(".windsurf/hooks.json"),
+    ),
 }
 """Where the files of each dialect are found. Here, so that looking for files imports no dialect."""
 
@@ -212,15 +271,9 @@ DIALECT_BY_FILE_NAME: Final = {
     "digitorn.yaml": "digitorn",
 }
 """File names that are a location of this dialect, and of no other, in whatever directory they are."""
-_COPILOT_KEYS: Final = {"bash", "powershell", "timeoutSec"}
-_COPILOT_EVENTS: Final = {"userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest"}
-_CURSOR_EVENTS: Final = {
-    "beforeShellExecution",
-    "beforeMCPExecution",
-    "beforeReadFile",
-    "afterFileEdit",
-    "beforeSubmitPrompt",
-}
+
+AGENT_FILE_DIALECTS: Final = frozenset(name for name, module in _MODULES.items() if ".agent_files." in module)
+"""Hook files of coding agents. Many look alike, so only their place, or what no other agent has, tells them apart."""
 
 
 def get_dialect(name: str) -> Dialect:
@@ -238,12 +291,6 @@ def all_dialects() -> Mapping[str, Dialect]:
 
 def recognise_dialect(document: Document) -> Dialect | Problem:
     """The only dialect that this file can belong to. Never guesses between two: that is a problem."""
-    agent = _agent_of_file(document)
-    if agent is not None:
-        what = (
-            f"this is a hooks file of {agent}, in a format that hookline does not read; {agent} runs its hooks itself."
-        )
-        return Problem("unknown-dialect", document.file, 1, what, "Write hooks for every agent in hookline.yaml.")
     named = DIALECT_BY_FILE_NAME.get(PurePath(document.file).name)  # then the other dialects need not be imported
     if named is not None and get_dialect(named).recognises(document):
         return get_dialect(named)
@@ -251,7 +298,8 @@ def recognise_dialect(document: Document) -> Dialect | Problem:
     candidates = [each for each in candidates if _is_at_known_location(document, each)] or candidates
     if len(candidates) == 1:
         return candidates[0]
-    candidates = candidates or [each for each in all_dialects().values() if _loads_cleanly(document, each)]
+    others = [each for each in all_dialects().values() if each.name not in AGENT_FILE_DIALECTS]
+    candidates = candidates or [each for each in others if _loads_cleanly(document, each)]
     if not candidates:
         what = "this is not a hooks file of any dialect."
         hint = _misspelled_event_hint(document) or f"Name it: --dialect {'|'.join(DIALECT_NAMES)}."
@@ -260,22 +308,6 @@ def recognise_dialect(document: Document) -> Dialect | Problem:
     what = f"this could be a file of {names}."
     likely = next((each for each in candidates if each.name == "claude_code"), candidates[0])  # most files are
     return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {likely.name}.")
-
-
-def _agent_of_file(document: Document) -> str | None:
-    """The coding agent whose own format this is; None for any other file."""
-    path, value = PurePath(document.file), document.value
-    if path.parts[-3:-1] == (".github", "hooks"):
-        return "GitHub Copilot"
-    if path.parts[-2:] == (".cursor", "hooks.json"):
-        return "Cursor"
-    hooks = value.get("hooks") if isinstance(value, dict) else None
-    if not isinstance(hooks, dict) or type(value.get("version")) is not int:
-        return None
-    entries = [entry for held in hooks.values() if isinstance(held, list) for entry in held if isinstance(entry, dict)]
-    if any(entry.keys() & _COPILOT_KEYS for entry in entries) or hooks.keys() & _COPILOT_EVENTS:
-        return "GitHub Copilot"
-    return "Cursor" if hooks.keys() & _CURSOR_EVENTS else None
 
 
 def _misspelled_event_hint(document: Document) -> str:

@@ -72,21 +72,31 @@ def has_readable_hooks(document: Document) -> bool:
 
 
 def parse_entries(
-    document: Document, problems: list[Problem], events: Mapping[str, str], *, with_conflicts: bool = False
+    document: Document,
+    problems: list[Problem],
+    events: Mapping[str, str],
+    *,
+    with_conflicts: bool = False,
+    other_keys: Collection[str] = (),
+    at_top: bool = False,
 ) -> Iterator[EventEntry]:
     """Every mapping in an event's list. `events` maps the dialect's event names to hookline's.
 
-    With `with_conflicts` also those in which a key occurs twice.
+    With `with_conflicts` also those in which a key occurs twice. `other_keys` stand beside the events; with `at_top`,
+    the file has the events at its top.
     """
     at = Node.of(document, problems)
     if at.mapping() is None:
         return
-    _warn_misplaced_hooks(at, events)
-    at.report_misspelling("hooks")
-    hooks = at.get("hooks")
+    if not at_top:
+        _warn_misplaced_hooks(at, events)
+        at.report_misspelling("hooks")
+    hooks = at if at_top else at.get("hooks")
     if hooks is None or hooks.mapping() is None:
         return
     for name, place in hooks.entries():
+        if name in other_keys:
+            continue
         if name not in events:
             guess = closest_match(name, events)
             hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
@@ -166,6 +176,11 @@ def agent_of_own_entry(command: str) -> str | None:
     if words[:2] == ["sh", "-c"] and len(words) == 6 and _LAUNCHER_GUARD.fullmatch(words[2]):
         words = words[3:]
     return words[1] if len(words) == 3 and words[0].endswith(_LAUNCHER) else None
+
+
+def is_launcher_text(text: str) -> bool:
+    """Whether a whole program only calls hookline: a few lines that name its launcher."""
+    return _LAUNCHER in text and text.count("\n") <= 5
 
 
 def hook_id(document: Document, event_name: str, index: int, hook: int = 0) -> str:

@@ -331,6 +331,119 @@ _EVENT_KINDS: Final = (
     ),
 )
 
+_CLAUDE_SHAPED: Final = {
+    "SessionStart": "session.start",
+    "UserPromptSubmit": "prompt.submit",
+    "PreToolUse": "tool.before",
+    "PostToolUse": "tool.after",
+    "PreCompact": "history.compact",
+    "SubagentStop": "subagent.end",
+    "Stop": "stop",
+    "SessionEnd": "session.end",
+}
+_AGENT_NAMES: Final[dict[str, dict[str, str]]] = {
+    "codex": {**_CLAUDE_SHAPED, "PermissionRequest": "approval.request", "SubagentStart": "subagent.start"},
+    "gemini_cli": {
+        "SessionStart": "session.start",
+        "BeforeAgent": "prompt.submit",
+        "BeforeTool": "tool.before",
+        "AfterTool": "tool.after",
+        "Notification": "notification",
+        "PreCompress": "history.compact",
+        "AfterAgent": "stop",
+        "SessionEnd": "session.end",
+    },
+    "qwen_code": {
+        **_CLAUDE_SHAPED,
+        "PostToolUseFailure": "tool.after",
+        "PermissionRequest": "approval.request",
+        "Notification": "notification",
+        "SubagentStart": "subagent.start",
+    },
+    "copilot_cli": {
+        "sessionStart": "session.start",
+        "userPromptSubmitted": "prompt.submit",
+        "preToolUse": "tool.before",
+        "preMcpToolCall": "tool.before",
+        "permissionRequest": "approval.request",
+        "notification": "notification",
+        "postToolUse": "tool.after",
+        "postToolUseFailure": "tool.after",
+        "preCompact": "history.compact",
+        "subagentStart": "subagent.start",
+        "subagentStop": "subagent.end",
+        "agentStop": "stop",
+        "sessionEnd": "session.end",
+        **_CLAUDE_SHAPED,
+        "PostToolUseFailure": "tool.after",
+        "PermissionRequest": "approval.request",
+        "Notification": "notification",
+        "SubagentStart": "subagent.start",
+    },
+    "cursor": {
+        "sessionStart": "session.start",
+        "beforeSubmitPrompt": "prompt.submit",
+        "preToolUse": "tool.before",
+        "beforeShellExecution": "tool.before",
+        "beforeMCPExecution": "tool.before",
+        "beforeReadFile": "tool.before",
+        "postToolUse": "tool.after",
+        "postToolUseFailure": "tool.after",
+        "afterShellExecution": "tool.after",
+        "afterMCPExecution": "tool.after",
+        "afterFileEdit": "tool.after",
+        "preCompact": "history.compact",
+        "subagentStart": "subagent.start",
+        "subagentStop": "subagent.end",
+        "stop": "stop",
+        "sessionEnd": "session.end",
+    },
+    "cline": {
+        "TaskStart": "session.start",
+        "TaskResume": "session.start",
+        "UserPromptSubmit": "prompt.submit",
+        "PreToolUse": "tool.before",
+        "PostToolUse": "tool.after",
+        "PreCompact": "history.compact",
+        "Notification": "notification",
+        "TaskComplete": "stop",
+        "SessionShutdown": "session.end",
+    },
+    "kiro": {
+        "agentSpawn": "session.start",
+        "userPromptSubmit": "prompt.submit",
+        "preToolUse": "tool.before",
+        "postToolUse": "tool.after",
+        "stop": "stop",
+    },
+    "windsurf": {
+        "pre_user_prompt": "prompt.submit",
+        "pre_run_command": "tool.before",
+        "pre_read_code": "tool.before",
+        "pre_write_code": "tool.before",
+        "pre_mcp_tool_use": "tool.before",
+        "post_run_command": "tool.after",
+        "post_read_code": "tool.after",
+        "post_write_code": "tool.after",
+        "post_mcp_tool_use": "tool.after",
+        "post_cascade_response": "stop",
+    },
+    "droid": {**_CLAUDE_SHAPED, "Notification": "notification"},
+    "kimi_code": {
+        **_CLAUDE_SHAPED,
+        "PostToolUseFailure": "tool.after",
+        "PermissionRequest": "approval.request",
+        "Notification": "notification",
+        "SubagentStart": "subagent.start",
+    },
+}
+"""The names of events in the hook files of coding agents: name → event."""
+for _dialect, _names in _AGENT_NAMES.items():
+    for _kind in _EVENT_KINDS:
+        _own = tuple(_name for _name, _event in _names.items() if _event == _kind.name)
+        if _own:
+            _kind.names[_dialect] = _own
+
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
 BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them

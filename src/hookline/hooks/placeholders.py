@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, parse_path
@@ -11,7 +12,7 @@ from hookline.hooks.json_text import json_text
 from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import OPEN_BRACES, CommandWords, Placeholder
 from hookline.hooks.tool_input import field_value, is_command_field, to_vocabulary
-from hookline.hooks.tool_name import tool_name_in
+from hookline.hooks.tool_name import mcp_address, tool_name_in
 from hookline.hooks.tools import NATIVE, Vocabulary
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import json
@@ -106,6 +107,51 @@ def _tool_content(value: Any) -> Any:
     return answer["content"] if isinstance(answer, dict) else MISSING
 
 
+def _as_patch(value: Any) -> Any:
+    """The input of a tool that writes or edits one file, as the patch that Codex would apply; any other unchanged."""
+    if not isinstance(value, dict) or "command" in value or "patch" in value:
+        return value
+    path = next((value[key] for key in ("path", "file_path") if isinstance(value.get(key), str)), None)
+    if path is None or not {"content", "old_string", "new_string"} & value.keys():
+        return value
+    content = value.get("content")
+    if isinstance(content, str):
+        lines = [f"*** Add File: {path}", *(f"+{line}" for line in content.splitlines())]
+    else:
+        old, new = (str(value.get(key) or "").splitlines() for key in ("old_string", "new_string"))
+        lines = [f"*** Update File: {path}", "@@", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    return {"command": "\n".join(("*** Begin Patch", *lines, "*** End Patch"))}
+
+
+def _as_edits(value: Any) -> Any:
+    """The input of a tool that writes or edits a file, as a list of `{old_string, new_string}`."""
+    if not isinstance(value, dict):
+        return MISSING
+    if isinstance(value.get("edits"), list):
+        return value["edits"]
+    names = ("new_string", "content", "new_str", "file_text")
+    new = next((value[key] for key in names if isinstance(value.get(key), str)), "")
+    old = next((value[key] for key in ("old_string", "old_str") if isinstance(value.get(key), str)), "")
+    return [{"old_string": old, "new_string": new}]
+
+
+def _mcp_part(value: Any, part: int) -> Any:
+    name = value.get("name") if isinstance(value, dict) else None
+    address = mcp_address(name) if isinstance(name, str) else None
+    return MISSING if address is None else address[part]
+
+
+def _to_milliseconds(value: Any) -> Any:
+    return int(_parse_time(value).timestamp() * 1000)
+
+
+def _texts_of_fields(value: Any) -> Any:
+    """A mapping with each of its values as text."""
+    if not isinstance(value, dict):
+        return MISSING
+    return {key: held if isinstance(held, str) else json_text(held, default=str) for key, held in value.items()}
+
+
 def _parse_time(value: Any) -> datetime:
     try:
         if isinstance(value, str):
@@ -143,6 +189,12 @@ FILTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "answer": _tool_answer,
     "content": _tool_content,
     "output": _tool_output,
+    "patch": _as_patch,
+    "edits": _as_edits,
+    "milliseconds": _to_milliseconds,
+    "mcp_server": partial(_mcp_part, part=0),
+    "mcp_tool": partial(_mcp_part, part=1),
+    "texts": _texts_of_fields,
 }
 
 

@@ -75,6 +75,8 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
 MCP_NATIVE: Final = "mcp.{server}.{tool}"
 MCP_DIGITORN: Final = "mcp_{server}.{tool}"
 MCP_CLAUDE: Final = "mcp__{server}__{tool}"
+MCP_CURSOR: Final = "MCP:{tool}"
+MCP_KIRO: Final = "@{server}/{tool}"
 MCP_PREFIX: Final = "{server}_{tool}"  # only its host can tell that this is an MCP tool
 
 
@@ -177,6 +179,13 @@ _GEMINI_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.SEARCH: ("google_web_search", "web_search"),
     ToolKind.AGENT: ("task", "agent", "invoke_agent"),
 }
+_QWEN_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
+    **_GEMINI_NAMES,
+    ToolKind.EDIT: ("edit", "replace", "notebook_edit"),
+    ToolKind.GREP: ("grep_search", "search_file_content"),
+    ToolKind.SEARCH: ("web_search", "google_web_search"),
+    ToolKind.AGENT: ("agent", "task", "invoke_agent"),
+}
 
 _OPENCODE_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.SHELL: ("bash",),
@@ -249,12 +258,23 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         ),
         _make_vocabulary(
             "codex",
-            {**_CLAUDE_NAMES, ToolKind.EDIT: ("apply_patch", "Edit", "Write"), ToolKind.AGENT: ("spawn_agent",)},
+            {
+                ToolKind.SHELL: ("Bash",),
+                ToolKind.READ: ("Read",),
+                ToolKind.EDIT: ("apply_patch",),
+                ToolKind.WRITE: ("apply_patch",),
+                ToolKind.LIST: ("LS",),
+                ToolKind.GLOB: ("Glob",),
+                ToolKind.GREP: ("Grep",),
+                ToolKind.FETCH: ("WebFetch",),
+                ToolKind.SEARCH: ("WebSearch",),
+                ToolKind.AGENT: ("spawn_agent",),
+            },
             others=("update_plan", "view_image", "wait_agent", "close_agent", "request_user_input"),
             mcp=MCP_CLAUDE,
         ),
         _make_vocabulary("gemini_cli", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
-        _make_vocabulary("qwen_code", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
+        _make_vocabulary("qwen_code", _QWEN_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
         _make_vocabulary(
             "copilot_cli",
             {
@@ -294,6 +314,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.AGENT: ("Task",),
             },
             others=("TodoWrite", "ReadLints", "ListMcpResources", "FetchMcpResource", "ComputerUse", "RecordScreen"),
+            mcp=MCP_CURSOR,
             path="file_path",
         ),
         _make_vocabulary(
@@ -330,6 +351,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SHELL: ("run_command",),
                 ToolKind.READ: ("read_code",),
                 ToolKind.EDIT: ("write_code",),
+                ToolKind.WRITE: ("write_code",),
             },
             path="file_path",
         ),
@@ -339,12 +361,14 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SHELL: ("execute_bash", "shell"),
                 ToolKind.READ: ("fs_read", "read"),
                 ToolKind.WRITE: ("fs_write", "write"),
+                ToolKind.EDIT: ("fs_write", "write"),
                 ToolKind.GLOB: ("glob",),
                 ToolKind.GREP: ("grep",),
                 ToolKind.FETCH: ("web_fetch",),
                 ToolKind.SEARCH: ("web_search",),
                 ToolKind.AGENT: ("use_subagent",),
             },
+            mcp=MCP_KIRO,
             content="file_text",
             old_string="old_str",
             new_string="new_str",

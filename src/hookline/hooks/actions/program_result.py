@@ -36,6 +36,14 @@ class ResultFormat(StrEnum):
     CLAUDE = "claude"  # like json, with the keys that Claude Code has for each event
     INTERCHANGE = "interchange"  # like json, with the keys of the Hook Interchange Format
     INTERCHANGE_ADVISORY = "interchange-advisory"  # the same, but exit 2 does not block
+    CLINE = "cline"  # the others: as the coding agent of that name reads the results of its hooks
+    CODEX = "codex"
+    COPILOT = "copilot"
+    CURSOR = "cursor"
+    DROID = "droid"
+    GEMINI = "gemini"
+    KIMI = "kimi"
+    QWEN = "qwen"
 
 
 ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
@@ -95,6 +103,14 @@ _MAY_BY_FORMAT: Final = {
     ResultFormat.CLAUDE: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
     ResultFormat.INTERCHANGE: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
     ResultFormat.INTERCHANGE_ADVISORY: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.CLINE: May.DENY | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.CODEX: May.DENY | May.ASK | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.COPILOT: May.DENY | May.ASK | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.CURSOR: May.DENY | May.ASK | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.DROID: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.GEMINI: May.DENY | May.ASK | May.NOTES | May.HALT | May.CHANGE,
+    ResultFormat.KIMI: May.DENY | May.NOTES,
+    ResultFormat.QWEN: May.DENY | May.ASK | May.NOTES | May.HALT,
 }
 
 
@@ -216,6 +232,12 @@ def _parse_interchange(parser: ResultParser, finished: ProgramResult, event: Eve
     return SILENT
 
 
+def _parse_agent_result(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    from hookline.hooks.actions.agent_results import parse_agent_result  # few files have such hooks
+
+    return parse_agent_result(parser.format, finished, event)
+
+
 _PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event], Outcome]]] = {
     ResultFormat.NEVER: _parse_never,
     ResultFormat.ERROR: _parse_error,
@@ -225,4 +247,17 @@ _PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event]
     ResultFormat.CLAUDE: _parse_claude,
     ResultFormat.INTERCHANGE: _parse_interchange,
     ResultFormat.INTERCHANGE_ADVISORY: _parse_interchange,
+    **dict.fromkeys(
+        (
+            ResultFormat.CLINE,
+            ResultFormat.CODEX,
+            ResultFormat.COPILOT,
+            ResultFormat.CURSOR,
+            ResultFormat.DROID,
+            ResultFormat.GEMINI,
+            ResultFormat.KIMI,
+            ResultFormat.QWEN,
+        ),
+        _parse_agent_result,
+    ),
 }

@@ -28,6 +28,12 @@ from hookline.project.sources import SourceLayer
 DialectLayer = tuple[str, SourceLayer]
 """A dialect's user, project or local files."""
 
+
+def layers_of(*dialects: str) -> frozenset[DialectLayer]:
+    """All files of these dialects."""
+    return frozenset((dialect, layer) for dialect in dialects for layer in SourceLayer)
+
+
 SAMPLE_COMMAND: Final = "echo hookline doctor"
 SAMPLE_ID: Final = "hookline-doctor"
 HEADLESS_PROMPT: Final = "Do what the script says."

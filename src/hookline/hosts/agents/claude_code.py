@@ -19,6 +19,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, grouped_entries
@@ -26,7 +27,6 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import Facts
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.project.sources import SourceLayer
 
 
 @dataclass(frozen=True)
@@ -105,5 +105,5 @@ AGENT = ClaudeCode(
     hook_environment={"CLAUDECODE": "1"},
     project_settings=(".claude/settings.local.json", ".claude/settings.json"),
     project_variables=("CLAUDE_PROJECT_DIR",),
-    native_layers=frozenset(("claude_code", each) for each in SourceLayer),
+    native_layers=layers_of("claude_code"),
 )

@@ -23,6 +23,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
     write_if_absent,
 )
 from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
@@ -180,4 +181,5 @@ AGENT = Cline(
     homes=(".cline", "Documents/Cline"),
     deny_ends_run=True,
     advice="In VS Code, Cline runs hooks only if they are enabled in its settings.",
+    native_layers=layers_of("cline"),
 )

@@ -27,6 +27,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
@@ -129,4 +130,5 @@ AGENT = Codex(
     homes=(".codex",),
     home_variable="CODEX_HOME",
     advice="Codex runs no hook before you trust it: start codex, type /hooks and accept the hooks of hookline.",
+    native_layers=layers_of("codex"),
 )

@@ -27,6 +27,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
@@ -201,7 +202,7 @@ AGENT = CopilotCli(
     home_variable="COPILOT_HOME",
     advice="Copilot CLI runs a project's hooks only in a folder that it trusts. With -p, add --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    native_layers=frozenset({("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)}),
+    native_layers=layers_of("copilot_cli") | {("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)},
     ignores_some_hooks=True,
     event_aliases={
         "SessionStart": "sessionStart",

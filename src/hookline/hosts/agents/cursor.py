@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -36,7 +36,6 @@ from hookline.hosts.agents.payload import (
     tool_facts,
 )
 from hookline.lazy_dataclasses import dataclass
-from hookline.project.sources import SourceLayer
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ AGENT = Cursor(
     programs=("cursor", "cursor-agent"),
     homes=(".cursor",),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    native_layers=frozenset(("claude_code", each) for each in SourceLayer),
+    native_layers=layers_of("claude_code", "cursor"),
     ignores_some_hooks=True,
     event_aliases={
         "beforeShellExecution": "preToolUse",

@@ -23,6 +23,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
 )
 from hookline.hosts.agents.agent_event import Ability, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
@@ -110,4 +111,5 @@ AGENT = Droid(
     programs=("droid",),
     homes=(".factory",),
     project_variables=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    native_layers=layers_of("droid"),
 )

@@ -26,6 +26,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
     write_if_absent,
 )
 from hookline.hosts.agents.agent_event import agent_event
@@ -190,4 +191,5 @@ AGENT = GeminiCli(
     advice="Gemini CLI runs hooks only in a folder that it trusts.",
     project_settings=(".gemini/settings.json",),
     project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    native_layers=layers_of("gemini_cli"),
 )

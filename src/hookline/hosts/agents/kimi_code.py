@@ -22,6 +22,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, MarkedFile
@@ -115,4 +116,5 @@ AGENT = KimiCode(
     homes=(".kimi-code",),
     home_variable="KIMI_CODE_HOME",
     has_project_hooks=False,
+    native_layers=layers_of("kimi_code"),
 )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -108,4 +108,5 @@ AGENT = Kiro(
         "PostToolUse": "postToolUse",
         "Stop": "stop",
     },
+    native_layers=layers_of("kiro"),
 )

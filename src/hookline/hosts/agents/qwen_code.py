@@ -21,6 +21,7 @@ from hookline.hosts.agents.agent import (
     ParsedPayload,
     Proof,
     Reply,
+    layers_of,
     write_if_absent,
 )
 from hookline.hosts.agents.agent_event import agent_event
@@ -96,4 +97,5 @@ AGENT = QwenCode(
     advice="Qwen Code runs hooks only in a folder that it trusts.",
     project_settings=(".qwen/settings.json",),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    native_layers=layers_of("qwen_code"),
 )

@@ -10,14 +10,13 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_text
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.project.sources import SourceLayer
 
 _ENDINGS: Final = {"stop", "subagent.end"}
 
@@ -91,7 +90,7 @@ AGENT = VsCodeCopilot(
     homes=(".copilot",),
     home_variable="COPILOT_HOME",
     advice="In VS Code, choose the local agent: Claude and Codex sessions there run their own hooks.",
-    native_layers=frozenset(("claude_code", each) for each in SourceLayer),
+    native_layers=layers_of("claude_code", "copilot_cli"),
     event_aliases={
         "sessionStart": "SessionStart",
         "userPromptSubmitted": "UserPromptSubmit",

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -97,4 +97,5 @@ AGENT = Windsurf(
     timeout=timedelta(seconds=30),  # not documented
     programs=("windsurf",),
     homes=(".codeium/windsurf",),
+    native_layers=layers_of("windsurf"),
 )

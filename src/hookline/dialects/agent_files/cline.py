@@ -1,0 +1,173 @@
+"""The cline dialect: the hooks of Cline, programs named after events in `.clinerules/hooks/`, for every other agent."""
+
+from __future__ import annotations
+
+import os.path
+import shlex
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Any, Final
+
+from hookline.config.document import Document
+from hookline.dialects.agent_files.format import (
+    FAILURE_OUTCOME,
+    AgentFormat,
+    HandlerType,
+    Layout,
+    Matching,
+    define_format,
+)
+from hookline.dialects.conversion import NotExpressible, write_each
+from hookline.dialects.dialect import LoadResult, WriteResult
+from hookline.dialects.settings_json import is_launcher_text
+from hookline.formatting import file_label
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
+from hookline.hooks.conditions.logic import ALWAYS
+from hookline.hooks.hook import Hook, Origin
+from hookline.hooks.placeholders import PlaceholderResolver
+from hookline.hooks.templates import Template, escape_braces, parse_template
+
+_TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "parameters": "{{tool.input | texts}}"}
+_CALL_STDIN: Final = {"id": "{{tool.id | or_empty}}", "name": "{{tool.name}}", "input": "{{tool.input}}"}
+_INTERPRETERS: Final = {
+    ".sh": ("bash",),
+    ".bash": ("bash",),
+    ".py": ("python3",),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".cjs": ("node",),
+    ".ts": ("npx", "tsx"),
+    ".ps1": ("pwsh", "-NoProfile", "-File"),
+}
+_FOLDERS: Final = (".clinerules", ".cline", "Documents")
+
+FORMAT: Final = define_format(
+    AgentFormat(
+        name="cline",
+        title="Cline",
+        layout=Layout.FLAT,
+        handlers={"command": HandlerType(keys=("program",), required=("program",))},
+        default_type="command",
+        command_keys=("program",),
+        timeout_keys=(),
+        matching=Matching.NAMES,
+        result=ResultFormat.CLINE,
+        timeout=timedelta(seconds=120),
+        event_key="",
+        common_stdin={
+            "clineVersion": "",
+            "timestamp": "{{time | utc}}",
+            "taskId": "{{session.id}}",
+            "workspaceRoots": ["{{workspace}}"],
+            "userId": "{{user.name | or unknown}}",
+        },
+        stdin={
+            "TaskStart": {"hookName": "agent_start", "taskStart": {"taskMetadata": {"taskId": "{{session.id}}"}}},
+            "TaskResume": {"hookName": "agent_resume", "taskResume": {"taskMetadata": {"taskId": "{{session.id}}"}}},
+            "UserPromptSubmit": {
+                "hookName": "prompt_submit",
+                "userPromptSubmit": {"prompt": "{{prompt}}", "attachments": []},
+            },
+            "PreToolUse": {"hookName": "tool_call", "tool_call": _CALL_STDIN, "preToolUse": _TOOL_STDIN},
+            "PostToolUse": {
+                "hookName": "tool_result",
+                "tool_result": {**_CALL_STDIN, "output": "{{tool.result}}", "error": "{{tool.error}}"},
+                "postToolUse": {**_TOOL_STDIN, "result": "{{result.text}}", "success": "{{tool.ok | or true}}"},
+            },
+            "PreCompact": {"hookName": "pre_compact", "preCompact": {"trigger": "{{trigger | or auto}}"}},
+            "Notification": {"hookName": "notification", "notification": {"message": "{{notification.message}}"}},
+            "TaskComplete": {"hookName": "agent_end", "turn": {"outputText": "{{stop.message | or_empty}}"}},
+            "SessionShutdown": {"hookName": "session_shutdown", "reason": "{{session.reason | or_empty}}"},
+        },
+    )
+)
+
+
+class ClineDialect:
+    name = FORMAT.name
+    has_app_keys = False
+
+    def recognises(self, document: Document) -> bool:
+        value = document.value
+        return isinstance(value, dict) and value.keys() == {"program"} and _event_name(document.file) is not None
+
+    def load(self, document: Document) -> LoadResult:
+        """The file is a program, and its name is the event. hookline's own program is not a hook."""
+        event_name, value = _event_name(document.file), document.value
+        text = value.get("program") if isinstance(value, dict) else None
+        if event_name is None or not isinstance(text, str) or is_launcher_text(text):
+            return LoadResult(())
+        return LoadResult((_build_hook(document, event_name, text),))
+
+    def schema(self) -> dict[str, Any]:
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"urn:hookline:{self.name}",
+            "title": "Cline: a program named after an event",
+            "type": "object",
+            "properties": {"program": {"type": "string", "description": "The text of the program."}},
+        }
+
+    def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        def write(hook: Hook, losses: list[str]) -> None:
+            raise NotExpressible("anything: its hooks are programs, not a document")
+
+        return WriteResult({}, "json", write_each(hooks, write))
+
+
+DIALECT: Final = ClineDialect()
+
+
+def _event_name(file: str) -> str | None:
+    stem = PurePath(file).stem.lower()
+    return next((name for name in FORMAT.events if name.lower() == stem), None)
+
+
+def _build_hook(document: Document, event_name: str, text: str) -> Hook:
+    event = FORMAT.events[event_name]
+    program = CommandTemplate(
+        argv=(*map(_constant, _interpreter(document.file, text)), _program_path(document.file)),
+        stdin=FORMAT.stdin_template(event_name),
+    )
+    return Hook(
+        id=file_label(document.file),
+        event=event,
+        when=ALWAYS,
+        then=RunProgram(
+            program, FORMAT.result_parser(event_name), FORMAT.timeout, hold_if_broken=event == "tool.before"
+        ),
+        origin=Origin(document.file, 1, FORMAT.name, event_name, FORMAT.wording),
+        group=FORMAT.name,
+        timeout=FORMAT.timeout,
+        on_error=FAILURE_OUTCOME,
+    )
+
+
+def _interpreter(file: str, text: str) -> tuple[str, ...]:
+    """From its first line, else from its suffix; without either, the system's shell."""
+    first = text.partition("\n")[0]
+    if first.startswith("#!"):
+        try:
+            words = tuple(shlex.split(first[2:]))
+        except ValueError:
+            words = ()
+        if words:
+            return words
+    return _INTERPRETERS.get(PurePath(file).suffix.lower(), ("sh",))
+
+
+def _program_path(file: str) -> Template:
+    """In the project, wherever the session's own directory is; a user's own program is below the home directory."""
+    if file.startswith("~/") or os.path.isabs(file):
+        return _constant(os.path.expanduser(file))
+    parts = PurePath(file).parts
+    start = next((number for number, part in enumerate(parts) if part in _FOLDERS), 0)
+    return parse_template(
+        "{{workspace}}/" + escape_braces("/".join(parts[start:])), PlaceholderResolver(FORMAT.vocabulary)
+    )
+
+
+def _constant(text: str) -> Template:
+    return parse_template(escape_braces(text), PlaceholderResolver(FORMAT.vocabulary))

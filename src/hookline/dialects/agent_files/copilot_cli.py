@@ -1,0 +1,114 @@
+"""The copilot_cli dialect: the hooks of GitHub Copilot in `.github/hooks/*.json`, for every other agent.
+
+An event that is written in camelCase has Copilot's own payload, matchers and names of tools; in PascalCase, Claude Code's.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.dialects.agent_files.claude_shape import LIFECYCLE_STDIN, TOOL_STDIN, disables_all_hooks
+from hookline.dialects.agent_files.dialect import AgentFileDialect
+from hookline.dialects.agent_files.format import (
+    BY_OUTCOME,
+    TOOL_FAILED,
+    AgentFormat,
+    HandlerType,
+    Layout,
+    Matching,
+    define_format,
+)
+from hookline.dialects.settings_json import TOOL_SUCCEEDED
+from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.tools import VOCABULARIES
+from hookline.patterns.pattern import Syntax, pattern
+
+_COMMON_KEYS: Final = ("timeoutSec", "timeout", "name", "description", "comment")
+_OWN_STDIN: Final = {"sessionId": "{{session.id}}", "timestamp": "{{time | milliseconds}}", "cwd": "{{cwd}}"}
+_OWN_TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "toolArgs": "{{tool.input}}"}
+_OWN_EVENTS: Final[dict[str, dict[str, Any]]] = {
+    "sessionStart": {"source": "{{session.source | or new}}"},
+    "sessionEnd": {"reason": "{{session.reason | or complete}}"},
+    "userPromptSubmitted": {"prompt": "{{prompt}}"},
+    "preToolUse": _OWN_TOOL_STDIN,
+    "preMcpToolCall": {
+        **_OWN_TOOL_STDIN,
+        "mcpServerName": "{{tool | mcp_server}}",
+        "mcpToolName": "{{tool | mcp_tool}}",
+    },
+    "permissionRequest": {
+        "hookName": "permissionRequest",
+        "toolName": "{{tool.name}}",
+        "toolInput": "{{tool.input}}",
+        "permissionSuggestions": "{{approval.suggestions}}",
+    },
+    "notification": {"message": "{{notification.message}}", "notificationType": "{{notification.type}}"},
+    "postToolUse": {
+        **_OWN_TOOL_STDIN,
+        "toolResult": {"resultType": "success", "textResultForLlm": "{{result.text}}"},
+    },
+    "postToolUseFailure": {**_OWN_TOOL_STDIN, "error": "{{tool.error | or_empty}}"},
+    "preCompact": {"trigger": "{{trigger | or auto}}"},
+    "subagentStart": {"agentId": "{{subagent.id}}", "agentName": "{{subagent.name}}"},
+    "subagentStop": {"agentId": "{{subagent.id}}", "agentName": "{{subagent.name}}"},
+    "agentStop": {"stopReason": "{{stop.reason | or end_turn}}"},
+}
+_CLAUDE_STDIN: Final = {"session_id": "{{session.id}}", "timestamp": "{{time | utc}}", "cwd": "{{cwd}}"}
+_CLAUDE_EVENTS: Final[dict[str, dict[str, Any]]] = {
+    **LIFECYCLE_STDIN,
+    "PreToolUse": dict(TOOL_STDIN),
+    "PostToolUse": {
+        **TOOL_STDIN,
+        "tool_result": {"result_type": "success", "text_result_for_llm": "{{result.text}}"},
+    },
+    "PostToolUseFailure": {**TOOL_STDIN, "error": "{{tool.error | or_empty}}"},
+}
+
+FORMAT: Final = define_format(
+    AgentFormat(
+        name="copilot_cli",
+        title="GitHub Copilot",
+        layout=Layout.EITHER,
+        handlers={
+            "command": HandlerType(
+                keys=("bash", "powershell", "command", "windows", "linux", "osx", "cwd", "env", *_COMMON_KEYS),
+                required=(),
+            ),
+            "http": HandlerType(keys=("url", "headers", "allowedEnvVars", *_COMMON_KEYS), required=("url",)),
+            "prompt": HandlerType(
+                keys=("prompt", *_COMMON_KEYS),
+                required=("prompt",),
+                not_here="only GitHub Copilot submits the prompt of a hook when a session starts.",
+            ),
+        },
+        default_type="command",
+        command_keys=("bash", "command", "linux"),
+        timeout_keys=("timeoutSec", "timeout"),
+        matching=Matching.WHOLE,
+        claude_events=frozenset(_CLAUDE_EVENTS),
+        conditions={
+            **BY_OUTCOME,
+            "postToolUse": TOOL_SUCCEEDED,
+            "postToolUseFailure": TOOL_FAILED,
+            "preMcpToolCall": match_tool_name(pattern("^mcp[_.]", Syntax.JAVASCRIPT), VOCABULARIES["copilot_cli"]),
+        },
+        result=ResultFormat.COPILOT,
+        timeout=timedelta(seconds=30),
+        common_stdin={},
+        event_key="",
+        stdin={
+            **{name: {**_OWN_STDIN, **own} for name, own in _OWN_EVENTS.items()},
+            **{name: {"hook_event_name": name, **_CLAUDE_STDIN, **own} for name, own in _CLAUDE_EVENTS.items()},
+        },
+        environment={"COPILOT_PROJECT_DIR": "{{workspace}}", "CLAUDE_PROJECT_DIR": "{{workspace}}"},
+        unsupported_events=("userPromptTransformed", "errorOccurred", "ErrorOccurred"),
+        file_keys=("version", "hooks", "disableAllHooks", "$schema", "description", "name"),
+        switch=disables_all_hooks,
+        runs_in_project=True,
+        own_events=frozenset(("userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest")),
+        own_keys=frozenset(("bash", "powershell", "timeoutSec")),
+    )
+)
+DIALECT: Final = AgentFileDialect(FORMAT, {"version": 1})

@@ -1,0 +1,139 @@
+"""The cursor dialect: the hooks of Cursor in `.cursor/hooks.json`, for every other agent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from hookline.dialects.agent_files.dialect import AgentFileDialect
+from hookline.dialects.agent_files.format import (
+    TOOL_FAILED,
+    AgentFormat,
+    BadMatcher,
+    HandlerType,
+    Layout,
+    Matching,
+    define_format,
+)
+from hookline.dialects.settings_json import TOOL_SUCCEEDED
+from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.conditions.logic import all_of
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tools import VOCABULARIES
+from hookline.patterns.matchers import shorthand
+from hookline.patterns.pattern import Syntax, pattern
+
+_VOCABULARY: Final = VOCABULARIES["cursor"]
+_COMMON_KEYS: Final = ("timeout", "failClosed", "loop_limit", "name", "description", "enabled")
+_TOOL_STDIN: Final = {
+    "tool_name": "{{tool.name}}",
+    "tool_input": "{{tool.input}}",
+    "tool_use_id": "{{tool.id}}",
+    "cwd": "{{cwd}}",
+}
+_SHELL_STDIN: Final = {"command": "{{tool.input.command}}", "cwd": "{{cwd}}", "sandbox": False}
+_MCP_STDIN: Final = {
+    "tool_name": "{{tool | mcp_tool}}",
+    "tool_input": "{{tool.input | json}}",
+    "mcp_server_name": "{{tool | mcp_server}}",
+}
+_SUBAGENT_STDIN: Final = {"subagent_id": "{{subagent.id}}", "subagent_type": "{{subagent.name}}"}
+
+
+def _is_tool(names: str) -> Condition:
+    return match_tool_name(shorthand("tool", names), _VOCABULARY)
+
+
+_IS_SHELL: Final = _is_tool("Shell")
+_IS_MCP: Final = match_tool_name(pattern("^MCP:", Syntax.JAVASCRIPT), _VOCABULARY)
+_WRITES_FILE: Final = _is_tool("Write|Edit|StrReplace|ApplyPatch")
+
+FORMAT: Final = define_format(
+    AgentFormat(
+        name="cursor",
+        title="Cursor",
+        layout=Layout.FLAT,
+        handlers={
+            "command": HandlerType(keys=("command", *_COMMON_KEYS), required=("command",)),
+            "prompt": HandlerType(keys=("prompt", "model", *_COMMON_KEYS), required=("prompt",)),
+        },
+        default_type="command",
+        matching=Matching.REGEX,
+        bad_matcher=BadMatcher.RUNS,
+        matcher_facts={
+            "beforeShellExecution": (("tool", "input", "command"), ""),
+            "afterShellExecution": (("tool", "input", "command"), ""),
+            "subagentStart": (("subagent", "name"), ""),
+            "subagentStop": (("subagent", "name"), ""),
+            "preCompact": (("trigger",), "auto"),
+        },
+        conditions={
+            "beforeShellExecution": _IS_SHELL,
+            "beforeMCPExecution": _IS_MCP,
+            "beforeReadFile": _is_tool("Read"),
+            "postToolUse": TOOL_SUCCEEDED,
+            "postToolUseFailure": TOOL_FAILED,
+            "afterShellExecution": all_of([_IS_SHELL, TOOL_SUCCEEDED]),
+            "afterMCPExecution": all_of([_IS_MCP, TOOL_SUCCEEDED]),
+            "afterFileEdit": all_of([_WRITES_FILE, TOOL_SUCCEEDED]),
+        },
+        result=ResultFormat.CURSOR,
+        timeout=timedelta(seconds=60),
+        common_stdin={
+            "conversation_id": "{{session.id}}",
+            "generation_id": "{{session.id}}",
+            "session_id": "{{session.id}}",
+            "cursor_version": "",
+            "workspace_roots": ["{{workspace}}"],
+            "user_email": None,
+            "transcript_path": "{{session.transcript | or null}}",
+        },
+        stdin={
+            "sessionStart": {"is_background_agent": False, "composer_mode": "agent"},
+            "sessionEnd": {"reason": "{{session.reason | or completed}}"},
+            "beforeSubmitPrompt": {"prompt": "{{prompt}}", "attachments": []},
+            "preToolUse": _TOOL_STDIN,
+            "beforeShellExecution": _SHELL_STDIN,
+            "beforeMCPExecution": _MCP_STDIN,
+            "beforeReadFile": {"file_path": "{{tool.input.file_path}}", "attachments": []},
+            "postToolUse": {**_TOOL_STDIN, "tool_output": "{{tool.result | json}}"},
+            "postToolUseFailure": {
+                **_TOOL_STDIN,
+                "error_message": "{{tool.error | or_empty}}",
+                "failure_type": "error",
+                "is_interrupt": False,
+            },
+            "afterShellExecution": {**_SHELL_STDIN, "output": "{{result.text}}"},
+            "afterMCPExecution": {**_MCP_STDIN, "result_json": "{{tool.result | json}}"},
+            "afterFileEdit": {"file_path": "{{tool.input.file_path}}", "edits": "{{tool.input | edits}}"},
+            "preCompact": {"trigger": "{{trigger | or auto}}"},
+            "subagentStart": {**_SUBAGENT_STDIN, "task": "{{tool.input.prompt}}"},
+            "subagentStop": {**_SUBAGENT_STDIN, "status": "completed", "summary": "{{stop.message}}", "loop_count": 0},
+            "stop": {"status": "completed", "loop_count": 0},
+        },
+        environment={"CURSOR_PROJECT_DIR": "{{workspace}}", "CLAUDE_PROJECT_DIR": "{{workspace}}"},
+        unsupported_events=(
+            "afterAgentResponse",
+            "afterAgentThought",
+            "beforeTabFileRead",
+            "afterTabFileEdit",
+            "workspaceOpen",
+        ),
+        file_keys=("version", "hooks", "$schema"),
+        runs_in_project=True,
+        own_events=frozenset(
+            (
+                "beforeShellExecution",
+                "afterShellExecution",
+                "beforeMCPExecution",
+                "afterMCPExecution",
+                "beforeReadFile",
+                "afterFileEdit",
+                "beforeSubmitPrompt",
+            )
+        ),
+        own_keys=frozenset(("failClosed", "loop_limit")),
+    )
+)
+DIALECT: Final = AgentFileDialect(FORMAT, {"version": 1})

@@ -1,0 +1,52 @@
+"""The droid dialect: the hooks of Factory Droid in `.factory/settings.json` and `.factory/hooks.json`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Final
+
+from hookline.dialects.agent_files.claude_shape import (
+    LIFECYCLE_STDIN,
+    MATCHER_FACTS,
+    SESSION_STDIN,
+    TOOL_STDIN,
+    disables_all_hooks,
+)
+from hookline.dialects.agent_files.dialect import AgentFileDialect
+from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
+from hookline.hooks.actions.program_result import ResultFormat
+
+
+def _has_events_at_top(file: str) -> bool:
+    """In `hooks.json` the events are the top-level keys; in `settings.json` they are below `hooks`."""
+    return PurePath(file).parts[-2:] == (".factory", "hooks.json")
+
+
+FORMAT: Final = define_format(
+    AgentFormat(
+        name="droid",
+        title="Factory Droid",
+        layout=Layout.GROUPS,
+        handlers={"command": HandlerType(keys=("command", "timeout"), required=("command",))},
+        group_keys=("matcher", "hooks", "commandRegex"),
+        matching=Matching.REGEX,
+        matcher_facts={key: MATCHER_FACTS[key] for key in ("SessionStart", "SessionEnd", "PreCompact")},
+        result=ResultFormat.DROID,
+        timeout=timedelta(seconds=60),
+        common_stdin={**SESSION_STDIN, "permission_mode": "{{session.mode | or off}}"},
+        stdin={
+            **LIFECYCLE_STDIN,
+            "PreToolUse": TOOL_STDIN,
+            "PostToolUse": {**TOOL_STDIN, "tool_response": "{{result.text}}"},
+        },
+        environment={
+            "FACTORY_PROJECT_DIR": "{{workspace}}",
+            "DROID_PROJECT_DIR": "{{workspace}}",
+            "CLAUDE_PROJECT_DIR": "{{workspace}}",
+        },
+        switch=disables_all_hooks,
+        events_at_top=_has_events_at_top,
+    )
+)
+DIALECT: Final = AgentFileDialect(FORMAT)

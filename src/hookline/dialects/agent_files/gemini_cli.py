@@ -1,0 +1,91 @@
+"""The gemini_cli dialect: the hooks of Gemini CLI in `.gemini/settings.json`, for every other agent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.dialects.agent_files.claude_shape import NOTIFICATION_STDIN, SESSION_STDIN, TOOL_STDIN
+from hookline.dialects.agent_files.dialect import AgentFileDialect
+from hookline.dialects.agent_files.format import (
+    MILLISECOND,
+    AgentFormat,
+    BadMatcher,
+    HandlerType,
+    Layout,
+    Matching,
+    define_format,
+)
+from hookline.hooks.actions.program_result import ResultFormat
+
+_SWITCHES: Final = ("enabled", "disabled", "notifications")  # older versions have them beside the events
+
+
+def _switched_off(value: Any) -> tuple[bool, tuple[str, ...]]:
+    """Whether `hooksConfig` disables all hooks, and the names that it disables."""
+    parts = [value.get(key) for key in ("hooksConfig", "hooks")] if isinstance(value, dict) else []
+    found = [part for part in parts if isinstance(part, dict)]
+    names = [name for part in found if isinstance(part.get("disabled"), list) for name in part["disabled"]]
+    return any(part.get("enabled") is False for part in found), tuple(name for name in names if isinstance(name, str))
+
+
+FORMAT: Final = define_format(
+    AgentFormat(
+        name="gemini_cli",
+        title="Gemini CLI",
+        layout=Layout.GROUPS,
+        handlers={
+            "command": HandlerType(
+                keys=("command", "name", "description", "timeout", "env"),
+                required=("command",),
+            )
+        },
+        group_keys=("matcher", "hooks", "sequential"),
+        matching=Matching.REGEX,
+        bad_matcher=BadMatcher.LITERAL,
+        matcher_facts={
+            "SessionStart": (("session", "source"), "startup"),
+            "SessionEnd": (("session", "reason"), "exit"),
+            "PreCompress": (("trigger",), "auto"),
+        },
+        result=ResultFormat.GEMINI,
+        timeout=timedelta(seconds=60),
+        timeout_unit=MILLISECOND,
+        common_stdin={**SESSION_STDIN, "timestamp": "{{time | utc}}"},
+        stdin={
+            "SessionStart": {"source": "{{session.source | or startup}}"},
+            "SessionEnd": {"reason": "{{session.reason | or exit}}"},
+            "BeforeAgent": {"prompt": "{{prompt}}"},
+            "AfterAgent": {
+                "prompt": "{{prompt | or_empty}}",
+                "prompt_response": "{{stop.message | or_empty}}",
+                "stop_hook_active": "{{stop.active | or false}}",
+            },
+            "BeforeTool": TOOL_STDIN,
+            "AfterTool": {
+                **TOOL_STDIN,
+                "tool_response": {
+                    "llmContent": "{{tool.result}}",
+                    "returnDisplay": "{{tool.result}}",
+                    "error": "{{tool.error}}",
+                },
+            },
+            "PreCompress": {"trigger": "{{trigger | or auto}}"},
+            "Notification": {**NOTIFICATION_STDIN, "details": {}},
+        },
+        environment={
+            "GEMINI_PROJECT_DIR": "{{workspace}}",
+            "GEMINI_CWD": "{{cwd}}",
+            "GEMINI_SESSION_ID": "{{session.id}}",
+            "CLAUDE_PROJECT_DIR": "{{workspace}}",
+        },
+        unsupported_events=("BeforeModel", "AfterModel", "BeforeToolSelection"),
+        other_hook_keys=_SWITCHES,
+        deduplicates=True,
+        switch=_switched_off,
+        own_events=frozenset(
+            ("BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "BeforeModel", "AfterModel")
+        ),
+    )
+)
+DIALECT: Final = AgentFileDialect(FORMAT)

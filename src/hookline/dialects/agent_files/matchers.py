@@ -1,0 +1,148 @@
+"""`matcher` in an agent's hook file: the tools, or the sources and triggers, for which a hook runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hookline.dialects.agent_files.format import AgentFormat, BadMatcher, Matching
+from hookline.dialects.conversion import NotExpressible, flatten_all
+from hookline.dialects.settings_json import translate_tool_names
+from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not
+from hookline.hooks.conditions.text import Exists, Fact, Matches
+from hookline.hooks.protocols import Condition, TextPattern
+from hookline.hooks.tool_input import tool_field
+from hookline.hooks.tool_name import ToolName
+from hookline.lazy_imports import lazy_pattern
+from hookline.patterns.matchers import Shorthand, shorthand
+from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+
+_NAMES: Final = lazy_pattern(r"[A-Za-z0-9_|]+")
+_PLAIN_NAME: Final = lazy_pattern(r"[A-Za-z0-9_]+")
+_ANY_TOOL: Final = ("", "*", ".*")
+_MCP_TOOL: Final = "mcp[_.:]|MCP:|@"
+
+
+def takes_matcher(format: AgentFormat, event_name: str) -> bool:
+    return format.events[event_name] in TOOL_EVENTS or event_name in format.matcher_facts
+
+
+TOOL_EVENTS: Final = ("tool.before", "tool.after", "approval.request")
+
+
+def parse_matcher(format: AgentFormat, text: str, event_name: str) -> Condition:
+    """Raises BadPattern for an expression that cannot be read, unless the agent gives it a meaning."""
+    text = text.strip()
+    if text in _ANY_TOOL:
+        return ALWAYS
+    if event_name in format.matcher_facts:
+        return _match_fact(format, text, event_name)
+    if format.matching is Matching.GLOB:
+        return _match_glob(format, text)
+    names, vocabulary = _name_list(format, text, event_name), format.vocabulary_at(event_name)
+    if names is not None:
+        return match_tool_name(shorthand("tool", names), vocabulary) if names else Never("it names no tool.")
+    try:
+        whole = format.matching_at(event_name) is Matching.WHOLE
+        return match_tool_name(pattern(f"^(?:{text})$" if whole else text, Syntax.JAVASCRIPT), vocabulary)
+    except BadPattern:
+        if format.bad_matcher is BadMatcher.LITERAL:
+            return match_tool_name(shorthand("exactly", text), vocabulary)
+        if format.bad_matcher is BadMatcher.RUNS:
+            return ALWAYS
+        raise
+
+
+def is_valid_matcher(format: AgentFormat, text: str) -> bool:
+    """Whether it is a pattern at all, whatever the agent makes of one that is not."""
+    if format.matching is Matching.GLOB or text.strip() in _ANY_TOOL:
+        return True
+    try:
+        pattern(text.strip(), Syntax.JAVASCRIPT)
+    except BadPattern:
+        return False
+    return True
+
+
+def _name_list(format: AgentFormat, text: str, event_name: str) -> str | None:
+    """The names, if it is a list of names and the agent compares those exactly. Aliases become the agent's own names."""
+    has_aliases = any(part.strip() in format.tool_aliases for part in text.split("|"))
+    is_exact = format.matching_at(event_name) is Matching.NAMES
+    if not _NAMES.fullmatch(text) or not (is_exact or has_aliases):
+        return None
+    found = [name for part in text.split("|") if (name := part.strip())]
+    return "|".join(dict.fromkeys(format.tool_aliases.get(name, name) for name in found))
+
+
+def _match_fact(format: AgentFormat, text: str, event_name: str) -> Condition:
+    path, default = format.matcher_facts[event_name]
+    exact = format.matching in (Matching.WHOLE, Matching.GLOB) or (
+        format.matching is Matching.NAMES and _NAMES.fullmatch(text) is not None
+    )
+    compiled = pattern(f"^(?:{text})$" if exact else text, Syntax.JAVASCRIPT)
+    is_field = path[:2] == ("tool", "input")
+    condition = Matches(tool_field(path[2:], format.vocabulary.name) if is_field else Fact(path), compiled)
+    return AnyOf((condition, Not(Exists(path)))) if default and compiled.search(default) else condition
+
+
+def _match_glob(format: AgentFormat, text: str) -> Condition:
+    any_mcp_tool = match_tool_name(pattern(_MCP_TOOL, Syntax.JAVASCRIPT), format.vocabulary)
+    if text == "@builtin":
+        return Not(any_mcp_tool)
+    if text.startswith("@") and "/" not in text:
+        text = f"{text}/*"
+    text = format.tool_aliases.get(text, text)
+    return match_tool_name(shorthand("tool", text), format.vocabulary)
+
+
+def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str | None:
+    """None if it runs for every tool. Raises NotExpressible."""
+    parts = flatten_all(when)
+    if not parts:
+        return None
+    if not takes_matcher(format, event_name) or len(parts) > 1:
+        raise NotExpressible("its condition")
+    for text in _spellings(format, parts[0]):
+        try:
+            if text not in _ANY_TOOL and parse_matcher(format, text, event_name) == parts[0]:
+                return text
+        except BadPattern:
+            continue
+    if isinstance(parts[0], Matches) and isinstance(parts[0].subject, ToolName):
+        return _write_names(format, parts[0].pattern, parts[0].subject, event_name)
+    raise NotExpressible("its condition")
+
+
+def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
+    """The ways in which this condition could have been written."""
+    match condition:
+        case AnyOf((Matches(_, compiled), Not(Exists()))):
+            source = compiled.source
+        case Matches(_, Shorthand(word, text)) if word in ("tool", "exactly"):
+            source = text
+        case Matches(_, compiled):
+            source = compiled.source
+        case Not(Matches()):
+            return ["@builtin"]
+        case _:
+            return []
+    whole = re.fullmatch(r"\^\(\?:(.*)\)\$", source, re.DOTALL)
+    return [source, *([whole[1]] if whole else []), *([source.removesuffix("/*")] if source.endswith("/*") else [])]
+
+
+def _write_names(format: AgentFormat, compiled: TextPattern, subject: ToolName, event_name: str) -> str:
+    """Plain names of tools, in the agent's own words."""
+    if isinstance(compiled, Pattern):
+        raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
+    names = translate_tool_names(compiled, subject.vocabulary, format.vocabulary_at(event_name))
+    if format.matching is Matching.GLOB:
+        if len(names) > 1:
+            raise NotExpressible("a matcher for several tools")
+        return names[0]
+    escaped = [name if _PLAIN_NAME.fullmatch(name) else re.sub(r"([^\w])", r"\\\1", name) for name in names]
+    is_plain = all(_PLAIN_NAME.fullmatch(name) for name in names)
+    matching = format.matching_at(event_name)
+    if matching is Matching.WHOLE or (matching is Matching.NAMES and is_plain):
+        return "|".join(escaped)
+    return f"^(?:{'|'.join(escaped)})$"

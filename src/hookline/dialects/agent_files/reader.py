@@ -1,0 +1,258 @@
+"""Reads an agent's hook file into hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.config.document import Document, problems_within
+from hookline.config.node import Node
+from hookline.config.problem import Problem, Severity
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, AgentFormat, BadMatcher, Layout
+from hookline.dialects.agent_files.handlers import handler_type, is_own_entry, parse_action, parse_timeout
+from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher
+from hookline.dialects.dialect import LoadResult
+from hookline.dialects.settings_json import (
+    UNREADABLE,
+    EventEntry,
+    hook_id,
+    hooks_of_group,
+    parse_entries,
+    warn_ignored_matcher,
+)
+from hookline.formatting import closest_match
+from hookline.hooks.actions.hold import HoldCall
+from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
+from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
+from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.protocols import Action, Condition
+from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import json
+from hookline.patterns.pattern import BadPattern
+
+_MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
+"""What it counts as if a model that could have blocked does not answer."""
+_HOLD_TIMEOUT: Final = timedelta(seconds=60)
+_FAIL_CLOSED: Final = "failClosed"
+
+
+def load_agent_file(format: AgentFormat, document: Document) -> LoadResult:
+    problems: list[Problem] = []
+    hooks = tuple(_parse_hooks(format, document, problems))
+    return LoadResult(hooks, tuple(problems), is_readable=_is_readable(format, document))
+
+
+def hooks_value(format: AgentFormat, document: Document) -> Any:
+    """The part of the file that has the hooks, by event or as a list."""
+    value = document.value
+    if type(value) is not dict:
+        return UNREADABLE
+    return value if has_events_at_top(format, document) else value.get("hooks")
+
+
+def has_events_at_top(format: AgentFormat, document: Document) -> bool:
+    return format.events_at_top is not None and format.events_at_top(document.file)
+
+
+def _is_readable(format: AgentFormat, document: Document) -> bool:
+    """Whether the hooks are a list for each event, or absent."""
+    hooks = hooks_value(format, document)
+    if hooks is None:
+        return True
+    if format.layout is Layout.LIST:
+        return type(hooks) is list
+    names = hooks.keys() - set(format.other_hook_keys) if type(hooks) is dict else ()
+    return type(hooks) is dict and all(hooks[name] is None or type(hooks[name]) is list for name in names)
+
+
+def _parse_hooks(format: AgentFormat, document: Document, problems: list[Problem]) -> Iterable[Hook]:
+    found: dict[str, Hook] = {}
+    for entry in _parse_entries(format, document, problems):
+        if not entry.event:
+            _warn_unsupported_event(format, entry)
+            continue
+        for handler, hook in _parse_entry(format, entry):
+            key = f"{entry.event_name} {_handler_key(format, handler)}" if format.deduplicates else hook.id
+            found[key] = _merge(found[key], hook) if key in found else hook
+    return found.values()
+
+
+def _parse_entries(format: AgentFormat, document: Document, problems: list[Problem]) -> Iterator[EventEntry]:
+    events = {**format.events, **dict.fromkeys(format.unsupported_events, "")}
+    if format.layout is Layout.LIST:
+        yield from _parse_list(format, document, problems, events)
+        return
+    at_top = has_events_at_top(format, document)
+    if format.file_keys and not at_top:
+        Node.of(document, problems).warn_unknown_keys(format.file_keys, f"a hooks file of {format.title}")
+    with_conflicts = format.layout is not Layout.GROUPS
+    yield from parse_entries(
+        document, problems, events, with_conflicts=with_conflicts, other_keys=format.other_hook_keys, at_top=at_top
+    )
+
+
+def _parse_list(
+    format: AgentFormat, document: Document, problems: list[Problem], events: Mapping[str, str]
+) -> Iterator[EventEntry]:
+    at = Node.of(document, problems)
+    hooks = at.get("hooks") if at.mapping() is not None else None
+    if hooks is None:
+        at.report_misspelling("hooks")
+    for index, each in enumerate(hooks.items() if hooks is not None else ()):
+        named = each.require("event", "Name an event.") if isinstance(each.value, dict) else None
+        name = None if named is None else named.text()
+        if each.mapping() is None or named is None or name is None:
+            continue
+        if name in events:
+            yield EventEntry(each, name, events[name], index)
+            continue
+        guess = closest_match(name, events)
+        hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
+        named.add_problem("unknown-event", f"{named.location}: there is no event {name!r}.", hint)
+
+
+def _warn_unsupported_event(format: AgentFormat, entry: EventEntry) -> None:
+    if entry.index == 0 or format.layout is Layout.LIST:
+        what = f"{entry.at.location}: only {format.title} has {entry.event_name}; these hooks never run elsewhere."
+        entry.at.add_problem("not-here", what, "", severity=Severity.WARNING)
+
+
+def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, Hook]]:
+    is_group = format.layout is Layout.GROUPS or (
+        format.layout is Layout.EITHER and isinstance(entry.at.value.get("hooks"), list)
+    )
+    document = entry.at.document
+    if not is_group:
+        if not is_own_entry(format, entry.at.value):
+            hook = _parse_hook(format, entry.at, entry, None, hook_id(document, _id_event(format, entry), entry.index))
+            if hook is not None:
+                yield entry.at.value, hook
+        return
+    entry.at.warn_unknown_keys(format.group_keys, "a group")
+    when = _parse_condition(format, entry.at, entry.event_name)
+    for number, place in enumerate(hooks_of_group(entry.at)):
+        if is_own_entry(format, place.value):
+            continue
+        id = hook_id(document, entry.event_name, entry.index, number)
+        hook = _parse_hook(format, place, entry, when or ALWAYS, id)
+        if hook is not None and when is not None:
+            yield place.value, hook
+
+
+def _id_event(format: AgentFormat, entry: EventEntry) -> str:
+    return "hooks" if format.layout is Layout.LIST else entry.event_name
+
+
+def _parse_condition(format: AgentFormat, at: Node, event_name: str) -> Condition | None:
+    """None after a problem that leaves open what is guarded."""
+    place = at.get("matcher")
+    text = None if place is None else place.text(empty=True)
+    if place is None or text is None:
+        return ALWAYS if place is None else None
+    if not takes_matcher(format, event_name):
+        if text not in ("", "*"):
+            warn_ignored_matcher(place, event_name)
+        return ALWAYS
+    if format.bad_matcher is not BadMatcher.SKIPS and not is_valid_matcher(format, text):
+        means = (
+            "the text is compared literally" if format.bad_matcher is BadMatcher.LITERAL else "it runs for every tool"
+        )
+        what = f"{place.location}: this is not a regular expression, so {means}."
+        place.add_problem("bad-pattern", what, "Write a regular expression.")
+    try:
+        return parse_matcher(format, text, event_name)
+    except BadPattern as bad:
+        place.add_problem(
+            "bad-pattern", f"{place.location}: {bad.why}.", "Write names as a|b, a regular expression, or *."
+        )
+        return None
+
+
+def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Condition | None, id: str) -> Hook | None:
+    """None after a problem. Without `when`, the handler has its own matcher."""
+    before = len(at.problems)
+    part = at.readable_part(("matcher", "event"))
+    if part is None or part[0].mapping() is None:
+        return None
+    at, damaged = part
+    type_ = handler_type(format, at)
+    if type_ is not None and not damaged:
+        _warn_unknown_keys(format, at, type_, is_flat=when is None)
+        before = len(at.problems)  # a misspelt key is a problem, but the hook acts
+    if type_ is not None and format.handlers[type_].not_here:
+        what = f"{at.location}: {format.handlers[type_].not_here}"
+        at.add_problem("not-here", what, "Write a command.", severity=Severity.WARNING)
+        return None
+    condition = _parse_condition(format, at, entry.event_name) if when is None else when
+    timeout = (
+        _HOLD_TIMEOUT if type_ is None else parse_timeout(format, at, format.default_timeout(entry.event_name, type_))
+    )
+    action = None if type_ is None or damaged else parse_action(format, at, entry.event_name, type_, timeout)
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if condition is None:
+        return None
+    if (errors or action is None) and not _only_matcher_errors(errors):
+        why = str(errors[0]) if errors else "it cannot be read"
+        action, timeout = HoldCall(why, written=at.value), _HOLD_TIMEOUT
+    return None if action is None else _build_hook(format, at, entry, condition, id, action, timeout)
+
+
+def _only_matcher_errors(errors: list[Problem]) -> bool:
+    """A matcher that cannot be read, to which the agent gives a meaning: the hook acts."""
+    return bool(errors) and all(problem.code == "bad-pattern" for problem in errors)
+
+
+def _build_hook(
+    format: AgentFormat, at: Node, entry: EventEntry, when: Condition, id: str, action: Action, timeout: timedelta
+) -> Hook:
+    once, waits = at.get("once"), at.get("async")
+    return Hook(
+        id=id,
+        event=entry.event,
+        when=all_of([when, format.condition(entry.event_name)]),
+        then=action,
+        origin=Origin(at.document.file, at.line, format.name, entry.event_name, format.wording),
+        group=format.name,
+        timeout=timeout,
+        wait=waits is None or waits.flag() is not True,
+        on_error=_on_failure(at, entry.event),
+        limit=Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED,
+        enabled=at.value.get("enabled") is not False and not _is_switched_off(format, at),
+    )
+
+
+def _is_switched_off(format: AgentFormat, at: Node) -> bool:
+    """Whether the file disables all hooks, or this one by its name or command."""
+    if format.switch is None:
+        return False
+    all_off, names = format.switch(at.document.value)
+    return all_off or any(at.value.get(key) in names for key in ("name", *format.command_keys) if at.value.get(key))
+
+
+def _on_failure(at: Node, event: str) -> Outcome:
+    if at.value.get("type") == "prompt" and event in _MODEL_GUARDS:
+        return Outcome(_MODEL_GUARDS[event])
+    return Outcome(Verdict.DENY) if at.value.get(_FAIL_CLOSED) is True else FAILURE_OUTCOME
+
+
+def _warn_unknown_keys(format: AgentFormat, at: Node, type_: str, *, is_flat: bool) -> None:
+    keys: tuple[str, ...] = ("type", *format.handlers[type_].keys)
+    if is_flat:
+        keys = (*keys, "matcher", *(("event",) if format.layout is Layout.LIST else ()))
+    essential = tuple(key for key in (_FAIL_CLOSED,) if key in keys)
+    at.warn_unknown_keys(keys, "a hook" if format.default_type else f"a hook of type {type_}", essential=essential)
+
+
+def _handler_key(format: AgentFormat, handler: Any) -> str:
+    """Equal for handlers that do the same."""
+    if problems_within(handler):
+        return str(id(handler))
+    keys = ("name", *format.command_keys, "args", "env", "shell", "url", "prompt", "server", "tool", "input")
+    return json.dumps({key: handler[key] for key in keys if handler.get(key) is not None}, sort_keys=True, default=str)
+
+
+def _merge(first: Hook, second: Hook) -> Hook:
+    if first.when == second.when or isinstance(first.when, Always):
+        return first
+    return replace(first, when=AnyOf((first.when, second.when)))

@@ -1,0 +1,167 @@
+"""Writes hooks as an agent's hook file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, MILLISECOND, AgentFormat, Layout
+from hookline.dialects.agent_files.matchers import write_matcher
+from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
+from hookline.dialects.dialect import WriteResult
+from hookline.dialects.settings_json import append_to_group, check_expressible, require_shell_command
+from hookline.hooks.actions.ask_model import AskModel
+from hookline.hooks.actions.post import PostEvent
+from hookline.hooks.actions.run_program import RunProgram
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Not, all_of
+from hookline.hooks.conditions.text import Exists
+from hookline.hooks.hook import UNLIMITED, Hook
+from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.protocols import Condition
+from hookline.lazy_dataclasses import replace
+
+
+def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str, Any]) -> WriteResult:
+    by_event: dict[str, list[dict[str, Any]]] = {}
+    flat: list[dict[str, Any]] = []
+
+    def write(hook: Hook, losses: list[str]) -> None:
+        for event_name, matcher, handler in list(_entries(format, hook)):
+            own = {} if matcher is None else {"matcher": matcher}
+            if format.layout is Layout.LIST:
+                flat.append({"event": event_name, **own, **handler})
+            elif format.layout is Layout.GROUPS:
+                append_to_group(by_event.setdefault(event_name, []), matcher, handler)
+            else:
+                by_event.setdefault(event_name, []).append({**own, **handler})
+
+    not_expressible = write_each(hooks, write)
+    value = {**extra, "hooks": flat if format.layout is Layout.LIST else by_event}
+    return WriteResult(value, "json", not_expressible)
+
+
+def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    """Event, matcher and handler of each entry that the hook needs."""
+    for part in _alternatives(hook.when):
+        event_name, when = _event_and_condition(format, part, hook)
+        yield event_name, write_matcher(format, when, event_name), _write_handler(format, hook, event_name)
+
+
+def _alternatives(when: Condition) -> Iterator[Condition]:
+    match when:
+        case AnyOf((_, Not(Exists()))):
+            yield when
+        case AnyOf(parts):
+            for part in parts:
+                yield from _alternatives(part)
+        case _:
+            yield when
+
+
+def _event_and_condition(format: AgentFormat, when: Condition, hook: Hook) -> tuple[str, Condition]:
+    """The agent's name for the event, and the condition without what the name already says."""
+    names = [name for name, event in format.events.items() if event == hook.event]
+    if not names:
+        raise event_not_expressible(hook)
+    parts = when.parts if isinstance(when, All) else (when,)
+    for name in [*(each for each in names if each == hook.origin.event_name), *names]:
+        own = format.condition(name)
+        if isinstance(own, Always):
+            return name, when
+        said = own.parts if isinstance(own, All) else (own,)
+        if all(part in parts for part in said):
+            return name, all_of(part for part in parts if part not in said)
+    raise NotExpressible("its condition" if len(names) > 2 else "that it runs whether the tool succeeded or failed")
+
+
+def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str, Any]:
+    match hook.then:
+        case RunProgram():
+            value = _write_command(format, hook, hook.then, event_name)
+        case PostEvent() if "http" in format.handlers:
+            value = _write_http(format, hook, hook.then, event_name)
+        case AskModel(prompt, payload) if "prompt" in format.handlers and payload == format.stdin_template(event_name):
+            value = {"type": "prompt", "prompt": prompt}
+        case _:
+            raise NotExpressible(action=hook.then)
+    type_ = value["type"]
+    keys = format.handlers[type_].keys
+    once = "once" in keys and hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
+    check_expressible(replace(hook, limit=UNLIMITED) if once else hook)
+    value |= _write_failure(hook, keys, type_)
+    if hook.timeout != format.default_timeout(event_name, type_):
+        value |= _write_timeout(format, hook.timeout)
+    if once:
+        value["once"] = True
+    if not hook.wait and "async" not in keys:
+        raise NotExpressible("that the agent does not wait for it")
+    if not hook.wait:
+        value["async"] = True
+    return {key: held for key, held in value.items() if key != "type" or not _omits_type(format)}
+
+
+def _omits_type(format: AgentFormat) -> bool:
+    return bool(format.default_type) and len(format.handlers) == 1
+
+
+def _write_timeout(format: AgentFormat, timeout: timedelta) -> dict[str, Any]:
+    if not format.timeout_keys:
+        raise NotExpressible("a timeout")
+    key = format.timeout_keys[0]
+    unit = MILLISECOND if key.endswith("_ms") else format.timeout_unit
+    number = write_duration(timeout, unit)
+    limit = format.reads_milliseconds_from
+    return {key: write_duration(timeout, MILLISECOND) if limit is not None and number >= limit else number}
+
+
+def _write_failure(hook: Hook, keys: tuple[str, ...], type_: str) -> dict[str, Any]:
+    if hook.on_error == FAILURE_OUTCOME or type_ == "prompt":
+        return {}
+    if "failClosed" in keys and hook.on_error == Outcome(Verdict.DENY):
+        return {"failClosed": True}
+    raise NotExpressible("what a failure counts as")
+
+
+def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name: str) -> dict[str, Any]:
+    program, keys = run.program, format.handlers["command"].keys
+    if run.only_if is not None:
+        raise NotExpressible("only_if")
+    if run.result_parser != format.result_parser(event_name):
+        raise NotExpressible(hook.origin.wording.result(run.result_parser.format))
+    own = dict(format.environment_templates())
+    more = [(name, text) for name, text in program.env if name not in own or own[name] != text]
+    if program.stdin not in (None, format.stdin_template(event_name)):
+        raise NotExpressible("its stdin and environment")
+    if more and ("env" not in keys or any(text is None or not text.constant for _, text in more)):
+        raise NotExpressible("its stdin and environment")
+    directory = [key for key in ("cwd", "working_directory") if key in keys]
+    default_cwd = program.cwd is not None and format.runs_in_project and program.cwd.source == "{{workspace}}"
+    if default_cwd:
+        program = replace(program, cwd=None)
+    if program.cwd is not None and not directory:
+        raise NotExpressible("a working directory")
+    if program.argv and "args" not in keys:
+        raise NotExpressible("a program without a shell")
+    value: dict[str, Any] = {"type": "command"}
+    if program.argv:
+        command, *args = (part.source for part in program.argv)
+        value |= {format.command_keys[0]: command, "args": args}
+    else:
+        value[format.command_keys[0]] = require_shell_command(replace(program, cwd=None))
+    if program.cwd is not None:
+        value[directory[0]] = program.cwd.source.removeprefix("{{workspace}}/")
+    return {**value, "env": {name: text.source for name, text in more if text is not None}} if more else value
+
+
+def _write_http(format: AgentFormat, hook: Hook, action: PostEvent, event_name: str) -> dict[str, Any]:
+    if action.result_parser != format.result_parser(event_name):
+        raise NotExpressible(hook.origin.wording.result(action.result_parser.format))
+    if action.body != format.stdin_template(event_name):
+        raise NotExpressible("the body that it posts")
+    value: dict[str, Any] = {"type": "http", "url": action.url}
+    if action.headers:
+        value["headers"] = dict(action.headers)
+    if action.variables:
+        value["allowedEnvVars"] = list(action.variables)
+    return value
