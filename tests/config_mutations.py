@@ -187,6 +187,20 @@ TARGETS = (
         (("hooks", "PreToolUse", 0, "hooks", 0, "command"), ("hooks", "PreToolUse", 0, "matcher")),
         300,
     ),
+    Target(
+        ".codex/hooks.json",
+        "codex",
+        {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [_HANDLER]}]}},
+        (("hooks", "PreToolUse", 0, "hooks", 0, "command"), ("hooks", "PreToolUse", 0, "matcher")),
+        300,
+    ),
+    Target(
+        ".cursor/hooks.json",
+        "cursor",
+        {"version": 1, "hooks": {"beforeShellExecution": [{"command": _SCRIPT, "timeout": 10, "failClosed": True}]}},
+        (("hooks", "beforeShellExecution", 0, "command"),),
+        300,
+    ),
 )
 
 

@@ -31,6 +31,14 @@ READS: Final = {
         "a JSON object is the answer, in the [Hook Interchange Format](dialects/hook_interchange.md#programs)",
     ),
     "interchange-advisory": ("a failure", "as `interchange`"),
+    "cline": ("a failure, unless stdout has an answer", "as [Cline](dialects/cline.md) reads it"),
+    "codex": ("as `exit2`", "as [Codex](dialects/codex.md) reads it"),
+    "copilot": ("before a tool: deny; elsewhere a failure", "as [GitHub Copilot](dialects/copilot_cli.md) reads it"),
+    "cursor": ("2: deny, and stdout is the reason; another: a failure", "as [Cursor](dialects/cursor.md) reads it"),
+    "droid": ("as `exit2`", "as [Factory Droid](dialects/droid.md) reads it"),
+    "gemini": ("2, or higher with a text: deny; 1: a failure", "as [Gemini CLI](dialects/gemini_cli.md) reads it"),
+    "kimi": ("2: deny; another: a failure", "as [Kimi Code](dialects/kimi_code.md) reads it"),
+    "qwen": ("2: deny, and stderr is the reason; another: a failure", "as [Qwen Code](dialects/qwen_code.md) reads it"),
 }
 
 ON_ERROR: Final = {
@@ -64,6 +72,12 @@ SHAPES: Final = {
     "answer": ("a tool's result as `{content}`, with `is_error` after a failure", "{{tool | answer}}"),
     "content": ("a tool's result, or its error", "{{tool | content}}"),
     "output": ('a tool\'s result as JSON; after a failure `{"error": …}`', "{{tool | output}}"),
+    "patch": ("the input of a write or an edit as `{command}`, a patch in Codex's format", "{{tool.input | patch}}"),
+    "edits": ("the input of a write or an edit as a list of `{old_string, new_string}`", "{{tool.input | edits}}"),
+    "milliseconds": ("a time as milliseconds since 1970; now, if it is absent", "{{time | milliseconds}}"),
+    "mcp_server": ("the server of an MCP tool", "{{tool | mcp_server}}"),
+    "mcp_tool": ("the name that an MCP tool has at its server", "{{tool | mcp_tool}}"),
+    "texts": ("a mapping with each value as text", "{{tool.input | texts}}"),
 }
 
 CASE_KEYS: Final = {
@@ -120,10 +134,21 @@ FORMATS: Final = {
     "claude_code": "the hooks of Claude Code's settings and plugins, for every other agent",
     "digitorn": "YAML with events, conditions, actions, templates, cooldowns",
     "hook_interchange": "the open format in which tools exchange hooks, in JSON and YAML",
+    "cline": "programs named after events, in Cline's folders",
+    "codex": "the hooks of Codex CLI, in JSON or TOML",
+    "copilot_cli": "the hooks of GitHub Copilot",
+    "cursor": "the hooks of Cursor",
+    "droid": "the hooks of Factory Droid",
+    "gemini_cli": "the hooks of Gemini CLI's settings",
+    "kimi_code": "the hooks of Kimi Code, in TOML",
+    "kiro": "the hooks in Kiro's agents",
+    "qwen_code": "the hooks of Qwen Code's settings",
+    "windsurf": "the hooks of Windsurf",
 }
 
 PROBLEMS: Final = {
     "absent-name": "a placeholder that the event never has",
+    "bad-toml": "text that is not TOML",
     "alias-bomb": "YAML aliases that would grow without end",
     "alias-cycle": "a YAML alias inside the value that it names",
     "ambiguous-dialect": "the shape of two dialects",

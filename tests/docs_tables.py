@@ -91,7 +91,10 @@ def _accepted(kind: EventKind) -> str:
 
 
 def _dialect_event_names(kind: EventKind) -> str:
-    return "; ".join(f"{dialect} {code(names)}" for dialect, names in kind.names.items()) or _NONE
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for dialect, names in kind.names.items():
+        by_names.setdefault(names, []).append(dialect)
+    return "; ".join(f"{', '.join(dialects)} {code(names)}" for names, dialects in by_names.items()) or _NONE
 
 
 def _examples(keys: Mapping[str, Key], first: str) -> str:

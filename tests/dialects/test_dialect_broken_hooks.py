@@ -35,8 +35,12 @@ def microai(**more: Any) -> dict[str, Any]:
     return {"hooks": {"PreToolUse": [{"matcher": "Bash", **more}]}}
 
 
-def group(matcher: str, **hook: Any) -> dict[str, Any]:
-    return {"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]}}
+def group(matcher: str, event: str = "PreToolUse", **hook: Any) -> dict[str, Any]:
+    return {"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}}
+
+
+def flat(event: str, **hook: Any) -> dict[str, Any]:
+    return {"hooks": {event: [hook]}}
 
 
 def digitorn(**more: Any) -> dict[str, Any]:
@@ -94,6 +98,23 @@ HOLDS: list[tuple[str, dict[str, Any]]] = [
     ("claude_code", group("Bash", type="comand", command="exit 2")),
     ("claude_code", group("Bash", type="command", command="exit 2", timeout="1m")),
     ("claude_code", group("Bash", type="mcp_tool", server="s", tool="t", input={"x": "${nothing}"})),
+    ("codex", group("Bash", type="command")),
+    ("codex", group("Bash", type="command", command=["exit", "2"])),
+    ("codex", group("Bash", type="comand", command="exit 2")),
+    ("gemini_cli", group("run_shell_command", event="BeforeTool", type="command", command="exit 2", timeout="1m")),
+    ("gemini_cli", group("run_shell_command", event="BeforeTool", command="exit 2")),
+    ("qwen_code", group("run_shell_command", type="http", url="ftp://x")),
+    ("qwen_code", group("run_shell_command", type="command", command="exit 2", timeout=-1)),
+    ("droid", group("Execute", type="command", command=5)),
+    ("kimi_code", {"hooks": [{"event": "PreToolUse", "matcher": "Bash"}]}),
+    ("kimi_code", {"hooks": [{"event": "PreToolUse", "matcher": "Bash", "command": "exit 2", "timeout": "5s"}]}),
+    ("cursor", flat("preToolUse", matcher="Shell")),
+    ("cursor", flat("beforeShellExecution", command="")),
+    ("cursor", flat("beforeShellExecution", type="prompt")),
+    ("copilot_cli", flat("preToolUse", type="command", matcher="bash")),
+    ("copilot_cli", flat("preToolUse", type="comand", matcher="bash", bash="exit 1")),
+    ("windsurf", flat("pre_run_command", command=5)),
+    ("kiro", flat("preToolUse", matcher="execute_bash", command="exit 2", timeout_ms="5s")),
     ("digitorn", digitorn()),
     ("digitorn", digitorn(action={"type": "gaet"})),
     ("digitorn", digitorn(action={"reason": "no"})),
@@ -127,6 +148,11 @@ OUT_OF_FORCE: list[tuple[str, dict[str, Any]]] = [
     ("flo", flo(matcher="(", action="deny")),
     ("microai", microai(command="exit 1", continueOnFailure=False, condition=5)),
     ("ai_agents", {"hooks": {"PreToolUse": [{"matcher": 5, "hooks": [{"type": "command", "command": "exit 2"}]}]}}),
+    ("codex", group("(", type="command", command="exit 2")),
+    ("qwen_code", group("(", type="command", command="exit 2")),
+    ("kimi_code", {"hooks": [{"event": "PreToolUs", "command": "exit 2"}]}),
+    ("copilot_cli", flat("preToolUse", matcher="(", bash="exit 1")),
+    ("kiro", flat("preToolUse", matcher=5, command="exit 2")),
     ("digitorn", digitorn(on="tool_strat", action={"type": "gate"})),
     ("digitorn", digitorn(condition={"type": "tool_nam", "match": "bash"}, action={"type": "gate"})),
 ]

@@ -141,7 +141,15 @@ CLAUDE_CODE = Sample(
     (*OF_GROUPS, ("hooks", "Stop", 0, "hooks", 0)),
     MATCHED,
 )
-SAMPLES = (NATIVE, DIGITORN, FLO, MICROAI, AI_AGENTS, CLAUDE_CODE)
+CODEX = Sample("codex", ".codex/hooks.json", {"hooks": GROUPS["hooks"]}, OF_GROUPS, MATCHED)
+DROID = Sample("droid", ".factory/settings.json", GROUPS, OF_GROUPS, MATCHED)
+OF_ENTRIES: tuple[KeyPath, ...] = (("hooks", "preToolUse", 0), ("hooks", "preToolUse", 1), ("hooks", "stop", 0))
+ENTRIES: dict[str, Any] = {
+    "hooks": {"preToolUse": [{"matcher": "x", "command": "a"}, {"command": "b"}], "stop": [{"command": "c"}]},
+}
+CURSOR = Sample("cursor", ".cursor/hooks.json", ENTRIES, OF_ENTRIES)
+KIRO = Sample("kiro", ".kiro/agents/dev.json", {"mcpServers": {"x": {"y": [1]}}, **ENTRIES}, OF_ENTRIES)
+SAMPLES = (NATIVE, DIGITORN, FLO, MICROAI, AI_AGENTS, CLAUDE_CODE, CODEX, DROID, CURSOR, KIRO)
 
 
 def walk_values(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

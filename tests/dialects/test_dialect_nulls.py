@@ -11,6 +11,7 @@ import pytest
 from hookline.config.problem import errors_of
 from hookline.config.reader import read_text
 from hookline.dialects import ai_agents
+from hookline.dialects.agent_files.format import FORMATS, Layout
 from hookline.dialects.claude_code.names import HANDLER_KEYS
 from hookline.dialects.dialect import get_dialect
 from hookline.dialects.digitorn import dialect as digitorn
@@ -21,6 +22,18 @@ from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 from hookline.hooks.hook import Hook
 from hookline.lazy_dataclasses import replace
 
+AGENT_EVENTS = {
+    "codex": "PreToolUse",
+    "copilot_cli": "preToolUse",
+    "cursor": "preToolUse",
+    "droid": "PreToolUse",
+    "gemini_cli": "BeforeTool",
+    "kiro": "preToolUse",
+    "qwen_code": "PreToolUse",
+    "windsurf": "pre_run_command",
+}
+for _name in AGENT_EVENTS:
+    get_dialect(_name)
 NATIVE: dict[str, Any] = {"on": "tool.before", "then": {"deny": "no"}}
 RUN: dict[str, Any] = {"on": "tool.before", "then": {"run": "true"}}
 FLO: dict[str, Any] = {"action": "deny", "reason": "no"}
@@ -60,6 +73,15 @@ def situations() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         yield "ai_agents", by_event({"hooks": [COMMAND]}), by_event({"hooks": [{**COMMAND, key: None}]})
     for key in sorted({*HANDLER_KEYS["command"]} - COMMAND.keys()):
         yield "claude_code", by_event({"hooks": [COMMAND]}), by_event({"hooks": [{**COMMAND, key: None}]})
+    for name, event in AGENT_EVENTS.items():
+        format = FORMATS[name]
+        plain = {"type": "command", format.command_keys[0]: "exit 2"}
+        in_groups = format.layout is Layout.GROUPS
+        for key in sorted({*format.handlers["command"].keys} - set(format.command_keys)):
+            entries = [{**plain, key: None}, plain]
+            null, without = ({"hooks": [each]} if in_groups else each for each in entries)
+            yield name, {"hooks": {event: [without]}}, {"hooks": {event: [null]}}
+        yield name, {"hooks": {}}, {"hooks": {event: None}}
     for dialect in ("flo", "microai", "ai_agents", "claude_code"):
         yield dialect, {"hooks": {}}, {"hooks": {"PreToolUse": None}}
     for hook in (DIGITORN, SHELL):

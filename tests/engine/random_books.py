@@ -161,6 +161,39 @@ class Chance(random.Random):
         events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
         return json.dumps({"hooks": {event: self.few(self.command_group, 2) for event in events}})
 
+    def agent_groups(self, events: tuple[str, ...]) -> str:
+        return json.dumps({"hooks": {event: self.few(self.command_group, 2) for event in events}})
+
+    def agent_entries(self, events: tuple[str, ...]) -> str:
+        def entry() -> dict[str, Any]:
+            return {"command": self.program(), **self.maybe(0.5, matcher=self.choice(["*", "Shell", "bash", "fs_*"]))}
+
+        return json.dumps({"hooks": {event: self.few(entry, 2) for event in events}})
+
+    def codex(self) -> str:
+        return self.agent_groups(("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"))
+
+    droid = qwen_code = codex
+
+    def gemini_cli(self) -> str:
+        return self.agent_groups(("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent"))
+
+    def kimi_code(self) -> str:
+        events = [self.choice(["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"]) for _ in range(3)]
+        return "".join(f'[[hooks]]\nevent = "{event}"\ncommand = "{self.program()}"\n' for event in events)
+
+    def cursor(self) -> str:
+        return self.agent_entries(("preToolUse", "beforeShellExecution", "afterFileEdit", "beforeSubmitPrompt", "stop"))
+
+    def copilot_cli(self) -> str:
+        return self.agent_entries(("preToolUse", "postToolUse", "PreToolUse", "agentStop"))
+
+    def windsurf(self) -> str:
+        return self.agent_entries(("pre_run_command", "pre_write_code", "post_run_command", "pre_user_prompt"))
+
+    def kiro(self) -> str:
+        return self.agent_entries(("preToolUse", "postToolUse", "userPromptSubmit", "stop"))
+
     def digitorn(self) -> str:
         return json.dumps({"runtime": {"hooks": [self.digitorn_hook(n) for n in range(self.randint(1, 4))]}})
 
@@ -205,6 +238,15 @@ FILES = {
     "ai_agents": ".ai_agents/settings.json",
     "claude_code": ".claude/settings.json",
     "digitorn": "digitorn.yaml",
+    "codex": ".codex/hooks.json",
+    "copilot_cli": ".github/hooks/guard.json",
+    "cursor": ".cursor/hooks.json",
+    "droid": ".factory/settings.json",
+    "gemini_cli": ".gemini/settings.json",
+    "kimi_code": ".kimi-code/config.toml",
+    "kiro": ".kiro/agents/dev.json",
+    "qwen_code": ".qwen/settings.json",
+    "windsurf": ".windsurf/hooks.json",
 }
 DIALECTS = (*FILES, "standard_agents")
 

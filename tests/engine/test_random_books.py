@@ -63,7 +63,7 @@ def summarized(decision: Decision) -> dict[str, Any]:
 
 
 def layers_of(chance: Chance) -> list[tuple[Hook, ...]]:
-    dialects = chance.sample(DIALECTS, k=chance.randint(1, len(DIALECTS)))
+    dialects = chance.sample(DIALECTS, k=chance.randint(1, 7))
     return [load_hooks(chance, dialect) for dialect in dialects]
 
 

@@ -158,8 +158,8 @@ _MODULES: Final = {
     "digitorn": "hookline.dialects.digitorn",
     "droid": "hookline.dialects.agent_files.droid",
     "flo": "hookline.dialects.flo",
-    "hook_interchange": "hookline.dialects.hook_interchange",
     "gemini_cli": "hookline.dialects.agent_files.gemini_cli",
+    "hook_interchange": "hookline.dialects.hook_interchange",
     "kimi_code": "hookline.dialects.agent_files.kimi_code",
     "kiro": "hookline.dialects.agent_files.kiro",
     "microai": "hookline.dialects.microai",
@@ -230,15 +230,15 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation(".flo/hooks.json", in_session=True),
         ConfigLocation(".flo/hub.json", user=True),
     ),
+    "gemini_cli": (
+        ConfigLocation(".gemini/settings.json", user=True),
+        ConfigLocation(".gemini/settings.json"),
+    ),
     "hook_interchange": (
         ConfigLocation("hooks.json", is_common_name=True),
         ConfigLocation("hooks.yaml", is_common_name=True),
         ConfigLocation("hooks/*/hook.json", is_common_name=True),
         ConfigLocation("hooks/*/hook.yaml", is_common_name=True),
-    ),
-    "gemini_cli": (
-        ConfigLocation(".gemini/settings.json", user=True),
-        ConfigLocation(".gemini/settings.json"),
     ),
     "kimi_code": (
         ConfigLocation(".kimi-code/config.toml", user=True),

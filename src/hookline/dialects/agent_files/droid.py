@@ -28,7 +28,14 @@ FORMAT: Final = define_format(
         name="droid",
         title="Factory Droid",
         layout=Layout.GROUPS,
-        handlers={"command": HandlerType(keys=("command", "timeout"), required=("command",))},
+        handlers={
+            "command": HandlerType(keys=("command", "timeout", "name", "description"), required=("command",)),
+            "prompt": HandlerType(
+                keys=("prompt", "name", "description"),
+                required=("prompt",),
+                not_here="Factory Droid runs commands only, and so does hookline.",
+            ),
+        },
         group_keys=("matcher", "hooks", "commandRegex"),
         matching=Matching.REGEX,
         matcher_facts={key: MATCHER_FACTS[key] for key in ("SessionStart", "SessionEnd", "PreCompact")},

@@ -145,8 +145,8 @@ class AgentFormat:
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
         return DataTemplate(_compile(value, PlaceholderResolver(self.vocabulary_at(event_name))))
 
-    def environment_templates(self) -> tuple[tuple[str, Template | None], ...]:
-        names = PlaceholderResolver(self.vocabulary)
+    def environment_templates(self, event_name: str) -> tuple[tuple[str, Template | None], ...]:
+        names = PlaceholderResolver(self.vocabulary_at(event_name))
         return tuple((name, parse_template(text, names)) for name, text in self.environment.items())
 
     @property

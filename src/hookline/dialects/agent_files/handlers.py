@@ -72,8 +72,8 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
     program = CommandTemplate(
         literal_shell_template(command),
         stdin=format.stdin_template(event_name),
-        env=(*format.environment_templates(), *_parse_environment(format, at)),
-        cwd=_parse_directory(format, at),
+        env=(*format.environment_templates(event_name), *_parse_environment(format, at)),
+        cwd=_parse_directory(format, at, event_name),
     )
     args = at.get("args") if "args" in format.handlers["command"].keys else None
     if args is not None:
@@ -96,25 +96,25 @@ def _parse_environment(format: AgentFormat, at: Node) -> tuple[tuple[str, Templa
     return tuple((name, _constant(format, text)) for name, text in given if text is not None)
 
 
-def _parse_directory(format: AgentFormat, at: Node) -> Template | None:
+def _parse_directory(format: AgentFormat, at: Node, event_name: str) -> Template | None:
     """Relative to the project."""
     keys = [key for key in _DIRECTORY_KEYS if key in format.handlers["command"].keys]
     place = next((found for key in keys if (found := at.get(key)) is not None), None)
     text = None if place is None else place.text(empty=True)
     if not text:
-        return _default_directory(format, at.document.file)
+        return _default_directory(format, at.document.file, event_name)
     inside = PurePath(text).is_absolute() or text.startswith("~")
     source = escape_braces(text) if inside else f"{{{{workspace}}}}/{escape_braces(text)}"
-    return parse_template(source, PlaceholderResolver(format.vocabulary))
+    return parse_template(source, PlaceholderResolver(format.vocabulary_at(event_name)))
 
 
-def _default_directory(format: AgentFormat, file: str) -> Template | None:
+def _default_directory(format: AgentFormat, file: str, event_name: str) -> Template | None:
     """The project's directory; for a user's own file, the one that it is in."""
     if not format.runs_in_project:
         return None
     if file.startswith("~/"):
         return _constant(format, os.path.expanduser(os.path.dirname(file)))
-    return parse_template("{{workspace}}", PlaceholderResolver(format.vocabulary))
+    return parse_template("{{workspace}}", PlaceholderResolver(format.vocabulary_at(event_name)))
 
 
 def _constant(format: AgentFormat, text: str) -> Template:

@@ -24,17 +24,20 @@ from hookline.dialects.settings_json import (
 from hookline.formatting import closest_match
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
+from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
+from hookline.hooks.tool_input import tool_field
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import json
-from hookline.patterns.pattern import BadPattern
+from hookline.patterns.pattern import BadPattern, Syntax, pattern
 
 _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
 _FAIL_CLOSED: Final = "failClosed"
+_COMMAND_PATTERN: Final = "commandRegex"
 
 
 def load_agent_file(format: AgentFormat, document: Document) -> LoadResult:
@@ -131,6 +134,8 @@ def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, 
         return
     entry.at.warn_unknown_keys(format.group_keys, "a group")
     when = _parse_condition(format, entry.at, entry.event_name)
+    command = _parse_command_pattern(format, entry)
+    when = None if when is None or command is None else all_of([when, command])
     for number, place in enumerate(hooks_of_group(entry.at)):
         if is_own_entry(format, place.value):
             continue
@@ -138,6 +143,19 @@ def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, 
         hook = _parse_hook(format, place, entry, when or ALWAYS, id)
         if hook is not None and when is not None:
             yield place.value, hook
+
+
+def _parse_command_pattern(format: AgentFormat, entry: EventEntry) -> Condition | None:
+    """`commandRegex`: a pattern that the command of a shell must match."""
+    place = entry.at.get(_COMMAND_PATTERN) if _COMMAND_PATTERN in format.group_keys else None
+    text = None if place is None else place.text()
+    if place is None or text is None:
+        return ALWAYS if place is None else None
+    try:
+        return Matches(tool_field(("command",), format.vocabulary.name), pattern(text, Syntax.JAVASCRIPT))
+    except BadPattern as bad:
+        place.add_problem("bad-pattern", f"{place.location}: {bad.why}.", "Write a regular expression.")
+        return None
 
 
 def _id_event(format: AgentFormat, entry: EventEntry) -> str:
@@ -206,7 +224,10 @@ def _only_matcher_errors(errors: list[Problem]) -> bool:
 def _build_hook(
     format: AgentFormat, at: Node, entry: EventEntry, when: Condition, id: str, action: Action, timeout: timedelta
 ) -> Hook:
-    once, waits = at.get("once"), at.get("async")
+    keys = (
+        format.handlers[at.value.get("type") or format.default_type or "command"].keys if _has_type(format, at) else ()
+    )
+    once, background, switch = (at.get(key) if key in keys else None for key in ("once", "async", "enabled"))
     return Hook(
         id=id,
         event=entry.event,
@@ -215,11 +236,15 @@ def _build_hook(
         origin=Origin(at.document.file, at.line, format.name, entry.event_name, format.wording),
         group=format.name,
         timeout=timeout,
-        wait=waits is None or waits.flag() is not True,
+        wait=background is None or background.flag() is not True,
         on_error=_on_failure(at, entry.event),
         limit=Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED,
-        enabled=at.value.get("enabled") is not False and not _is_switched_off(format, at),
+        enabled=(switch is None or switch.flag() is not False) and not _is_switched_off(format, at),
     )
+
+
+def _has_type(format: AgentFormat, at: Node) -> bool:
+    return at.value.get("type") is None or at.value.get("type") in format.handlers
 
 
 def _is_switched_off(format: AgentFormat, at: Node) -> bool:

@@ -129,7 +129,7 @@ def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name:
         raise NotExpressible("only_if")
     if run.result_parser != format.result_parser(event_name):
         raise NotExpressible(hook.origin.wording.result(run.result_parser.format))
-    own = dict(format.environment_templates())
+    own = dict(format.environment_templates(event_name))
     more = [(name, text) for name, text in program.env if name not in own or own[name] != text]
     if program.stdin not in (None, format.stdin_template(event_name)):
         raise NotExpressible("its stdin and environment")

@@ -270,7 +270,7 @@ def _parse_cline(finished: ProgramResult, event: Event) -> Outcome:
             raise _failure(finished)
         return SILENT
     reason, context = text_value(answer, "errorMessage"), _text_of(answer, "contextModification", "context")
-    if answer.get("cancel") is True:
+    if answer.get("cancel") is True or answer.get("shouldContinue") is False:  # the second is of older versions
         if EVENTS[event.name].accepts & May.DENY and event.name not in ENDING_EVENTS:
             return Outcome(Verdict.DENY, reason)
         return Outcome(reason=reason, halt=True) if EVENTS[event.name].accepts & May.HALT else SILENT
