@@ -274,6 +274,37 @@ def _trust_claude_settings(desk: BridgeSandbox, settings: object) -> None:
     desk.write_hooks("hooks: []")
 
 
+def _agent_file(event: str, *, groups: bool) -> dict[str, object]:
+    hook = {"type": "command", "command": "echo '{}' > /dev/null; echo Never. >&2; exit 2"}
+    return {"hooks": {event: [{"hooks": [hook]} if groups else hook]}}
+
+
+AGENT_FILES = [
+    ("codex", "PreToolUse", ".codex/hooks.json", _agent_file("PreToolUse", groups=True)),
+    ("gemini-cli", "BeforeTool", ".gemini/settings.json", _agent_file("BeforeTool", groups=True)),
+    ("qwen-code", "PreToolUse", ".qwen/settings.json", _agent_file("PreToolUse", groups=True)),
+    ("droid", "PreToolUse", ".factory/settings.json", _agent_file("PreToolUse", groups=True)),
+    ("cursor", "preToolUse", ".cursor/hooks.json", _agent_file("beforeShellExecution", groups=False)),
+    ("copilot-cli", "preToolUse", ".github/hooks/a.json", _agent_file("preToolUse", groups=False)),
+    ("windsurf", "pre_run_command", ".windsurf/hooks.json", _agent_file("pre_run_command", groups=False)),
+    ("kiro", "preToolUse", ".kiro/agents/dev.json", _agent_file("preToolUse", groups=False)),
+    ("cline", "PreToolUse", ".clinerules/hooks/PreToolUse", '#!/bin/sh\necho \'{"cancel": true, "errorMessage": "Never."}\'\n'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "event", "file", "content"), AGENT_FILES, ids=[each[0] for each in AGENT_FILES])
+def test_the_hooks_of_another_agents_file_act_and_an_agents_own_are_left_to_it(
+    desk: BridgeSandbox, agent: str, event: str, file: str, content: object
+) -> None:
+    path = desk.project / file
+    path.parent.mkdir(parents=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    desk.write_hooks("hooks: []")
+    assert deny_reason(decided(desk.call()).stdout) == "Never.", "Claude Code obeys the other agent's hook"
+    own = decided(desk.call(get_agent(agent).sample_call(str(desk.project))[1], event=event, agent=agent))
+    assert "Never." not in own.stdout + own.stderr, "the agent runs its own file itself"
+
+
 def test_a_misspelt_agent_blocks_a_tool_and_lists_the_agents(desk: BridgeSandbox) -> None:
     reply = decided(desk.call(agent="claud-code"))
     assert reply.exit_code == 2

@@ -194,8 +194,8 @@ def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Conditio
     if part is None or part[0].mapping() is None:
         return None
     at, damaged = part
-    type_ = handler_type(format, at)
-    if type_ is not None and not damaged:
+    type_ = None if damaged else handler_type(format, at)
+    if type_ is not None:
         _warn_unknown_keys(format, at, type_, is_flat=when is None)
         before = len(at.problems)  # a misspelt key is a problem, but the hook acts
     if type_ is not None and format.handlers[type_].not_here:
@@ -206,7 +206,7 @@ def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Conditio
     timeout = (
         _HOLD_TIMEOUT if type_ is None else parse_timeout(format, at, format.default_timeout(entry.event_name, type_))
     )
-    action = None if type_ is None or damaged else parse_action(format, at, entry.event_name, type_, timeout)
+    action = None if type_ is None else parse_action(format, at, entry.event_name, type_, timeout)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if condition is None:
         return None
