@@ -108,6 +108,7 @@ class ClineDialect:
             "title": "Cline: a program named after an event",
             "type": "object",
             "properties": {"program": {"type": "string", "description": "The text of the program."}},
+            "$defs": {},
         }
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
