@@ -33,7 +33,13 @@ SAMPLES = [
     Sample("Add a condition", "MultipleOf", r"\bMultipleOf\b", 2, ("dialects/digitorn/",)),
     Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/native/on_error.py")),
     Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),
-    Sample("Add a coding agent", "windsurf", r"(?i)\bwindsurf\b", 3),
+    Sample(
+        "Add a coding agent",
+        "windsurf",
+        r"(?i)\bwindsurf\b",
+        3,
+        ("dialects/agent_files/", "dialects/dialect.py", "hooks/events.py"),  # its hook file is a dialect as well
+    ),
     Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 3, ("hub/pages/",)),
 ]
 

@@ -82,6 +82,24 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
         "runtime/storage/tables.py",
         "standard_agents/messages.py",
     ),
+    "the values of one agent's hook files; tests/cases/<agent> and tests/dialects/agent_files test them": (
+        *(
+            f"dialects/agent_files/{name}.py"
+            for name in (
+                "claude_shape",
+                "cline",
+                "codex",
+                "copilot_cli",
+                "cursor",
+                "droid",
+                "gemini_cli",
+                "kimi_code",
+                "kiro",
+                "qwen_code",
+                "windsurf",
+            )
+        ),
+    ),
     "two lines; tests/cli/test_main.py starts it": ("__main__.py",),
     "played by tests/demo": ("demo/project/agents/keys.py",),
     "a part of one mechanism, tested through its entry point": (

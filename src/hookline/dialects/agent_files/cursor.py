@@ -9,7 +9,7 @@ from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import (
     TOOL_FAILED,
     AgentFormat,
-    BadMatcher,
+    BadPatternPolicy,
     HandlerType,
     Layout,
     Matching,
@@ -60,7 +60,7 @@ FORMAT: Final = define_format(
         },
         default_type="command",
         matching=Matching.REGEX,
-        bad_matcher=BadMatcher.RUNS,
+        bad_matcher=BadPatternPolicy.RUNS,
         matcher_facts={
             "beforeShellExecution": (("tool", "input", "command"), ""),
             "afterShellExecution": (("tool", "input", "command"), ""),

@@ -49,7 +49,7 @@ class Matching(StrEnum):
     GLOB = "glob"  # with *; @server and @server/tool are MCP tools, @builtin the others
 
 
-class BadMatcher(StrEnum):
+class BadPatternPolicy(StrEnum):
     """What a regular expression that cannot be read means."""
 
     SKIPS = "skips"  # the hook never runs
@@ -97,7 +97,7 @@ class AgentFormat:
     timeout_unit: timedelta = SECOND
     reads_milliseconds_from: float | None = None  # a timeout of this size counts milliseconds
     timeouts: Mapping[str, timedelta] = field(default_factory=dict)  # by the event's name
-    bad_matcher: BadMatcher = BadMatcher.SKIPS
+    bad_matcher: BadPatternPolicy = BadPatternPolicy.SKIPS
     tool_aliases: Mapping[str, str] = field(default_factory=dict)  # other names that a matcher may use
     matcher_facts: Mapping[str, tuple[FactPath, str]] = field(default_factory=dict)
     """By the event's name: the fact that a matcher tests where there is no tool, and its value if it is missing."""

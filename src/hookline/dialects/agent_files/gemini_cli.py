@@ -10,7 +10,7 @@ from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import (
     MILLISECOND,
     AgentFormat,
-    BadMatcher,
+    BadPatternPolicy,
     HandlerType,
     Layout,
     Matching,
@@ -42,7 +42,7 @@ FORMAT: Final = define_format(
         },
         group_keys=("matcher", "hooks", "sequential"),
         matching=Matching.REGEX,
-        bad_matcher=BadMatcher.LITERAL,
+        bad_matcher=BadPatternPolicy.LITERAL,
         matcher_facts={
             "SessionStart": (("session", "source"), "startup"),
             "SessionEnd": (("session", "reason"), "exit"),

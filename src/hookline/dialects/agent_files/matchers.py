@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hookline.dialects.agent_files.format import AgentFormat, BadMatcher, Matching
+from hookline.dialects.agent_files.format import AgentFormat, BadPatternPolicy, Matching
 from hookline.dialects.conversion import NotExpressible, flatten_all
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
@@ -47,9 +47,9 @@ def parse_matcher(format: AgentFormat, text: str, event_name: str) -> Condition:
         whole = format.matching_at(event_name) is Matching.WHOLE
         return match_tool_name(pattern(f"^(?:{text})$" if whole else text, Syntax.JAVASCRIPT), vocabulary)
     except BadPattern:
-        if format.bad_matcher is BadMatcher.LITERAL:
+        if format.bad_matcher is BadPatternPolicy.LITERAL:
             return match_tool_name(shorthand("exactly", text), vocabulary)
-        if format.bad_matcher is BadMatcher.RUNS:
+        if format.bad_matcher is BadPatternPolicy.RUNS:
             return ALWAYS
         raise
 
@@ -128,7 +128,9 @@ def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
         case _:
             return []
     whole = re.fullmatch(r"\^\(\?:(.*)\)\$", source, re.DOTALL)
-    return [source, *([whole[1]] if whole else []), *([source.removesuffix("/*")] if source.endswith("/*") else [])]
+    aliases = {name: alias for alias, name in reversed(format.tool_aliases.items())}
+    aliased = "|".join(aliases.get(name, name) for name in source.split("|"))
+    return [*([whole[1]] if whole else []), source.removesuffix("/*"), source, aliased]
 
 
 def _write_names(format: AgentFormat, compiled: TextPattern, subject: ToolName, event_name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookline.config.document import Document, problems_within
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.agent_files.format import FAILURE_OUTCOME, AgentFormat, BadMatcher, Layout
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, AgentFormat, BadPatternPolicy, Layout
 from hookline.dialects.agent_files.handlers import handler_type, is_own_entry, parse_action, parse_timeout
 from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher
 from hookline.dialects.dialect import LoadResult
@@ -172,9 +172,11 @@ def _parse_condition(format: AgentFormat, at: Node, event_name: str) -> Conditio
         if text not in ("", "*"):
             warn_ignored_matcher(place, event_name)
         return ALWAYS
-    if format.bad_matcher is not BadMatcher.SKIPS and not is_valid_matcher(format, text):
+    if format.bad_matcher is not BadPatternPolicy.SKIPS and not is_valid_matcher(format, text):
         means = (
-            "the text is compared literally" if format.bad_matcher is BadMatcher.LITERAL else "it runs for every tool"
+            "the text is compared literally"
+            if format.bad_matcher is BadPatternPolicy.LITERAL
+            else "it runs for every tool"
         )
         what = f"{place.location}: this is not a regular expression, so {means}."
         place.add_problem("bad-pattern", what, "Write a regular expression.")

@@ -1,0 +1,91 @@
+"""What a matcher of an agent's hook file matches, and how it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.dialects.agent_files.format import FORMATS
+from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher, write_matcher
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
+from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.conditions.logic import ALWAYS
+from hookline.hooks.event import Event
+from hookline.hooks.tools import VOCABULARIES
+from hookline.patterns.matchers import shorthand
+from hookline.patterns.pattern import BadPattern
+
+for _name in AGENT_FILE_DIALECTS:
+    get_dialect(_name)
+
+
+def matches(name: str, matcher: str, event_name: str, tool: str) -> bool:
+    event = Event("tool.before", {"tool": {"name": tool, "input": {"command": "ls"}}})
+    return bool(parse_matcher(FORMATS[name], matcher, event_name).holds(event))
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "matcher", "heard", "unheard"),
+    [
+        ("codex", "PreToolUse", "Bash", "run_shell_command", "Read"),
+        ("codex", "PreToolUse", "Write", "Edit", "Bash"),
+        ("codex", "PreToolUse", "^B.*h$", "Bash", "Read"),
+        ("gemini_cli", "BeforeTool", "shell", "Bash", "Read"),
+        ("gemini_cli", "BeforeTool", "mcp__.*", "mcp.git.status", "Bash"),
+        ("qwen_code", "PreToolUse", "Shell|ReadFile", "Read", "Write"),
+        ("droid", "PreToolUse", "Exec", "Bash", "Read"),
+        ("cursor", "preToolUse", "Shell|MCP:status", "mcp__git__status", "Read"),
+        ("copilot_cli", "preToolUse", "bas.", "Bash", "Read"),
+        ("copilot_cli", "PreToolUse", "Bash", "bash", "Read"),
+        ("kiro", "preToolUse", "fs_*", "Edit", "Bash"),
+        ("kiro", "preToolUse", "@git/status", "mcp__git__status", "mcp__git__push"),
+    ],
+)
+def test_a_matcher_is_compared_with_the_agents_name_of_a_tool(
+    name: str, event: str, matcher: str, heard: str, unheard: str
+) -> None:
+    assert matches(name, matcher, event, heard)
+    assert not matches(name, matcher, event, unheard)
+
+
+@pytest.mark.parametrize("matcher", ["", "*", ".*", " * "])
+def test_an_empty_matcher_and_a_star_match_everything(matcher: str) -> None:
+    assert parse_matcher(FORMATS["codex"], matcher, "PreToolUse") is ALWAYS
+
+
+def test_a_matcher_that_cannot_be_read_means_what_the_agent_makes_of_it() -> None:
+    assert not is_valid_matcher(FORMATS["gemini_cli"], "(")
+    assert not matches("gemini_cli", "(", "BeforeTool", "Bash")
+    assert matches("cursor", "(", "preToolUse", "Bash")
+    with pytest.raises(BadPattern):
+        parse_matcher(FORMATS["codex"], "(", "PreToolUse")
+
+
+def test_not_every_event_takes_a_matcher() -> None:
+    assert takes_matcher(FORMATS["codex"], "SessionStart")
+    assert not takes_matcher(FORMATS["codex"], "Stop")
+    assert not takes_matcher(FORMATS["windsurf"], "pre_user_prompt")
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "matcher"),
+    [
+        ("codex", "PreToolUse", "Bash|apply_patch"),
+        ("codex", "SessionStart", "startup|resume"),
+        ("gemini_cli", "BeforeTool", "write_.*"),
+        ("cursor", "beforeShellExecution", "git push"),
+        ("copilot_cli", "preToolUse", "bash|create"),
+        ("kiro", "preToolUse", "@git"),
+        ("kiro", "preToolUse", "@builtin"),
+    ],
+)
+def test_a_matcher_is_written_as_it_was_read(name: str, event: str, matcher: str) -> None:
+    assert write_matcher(FORMATS[name], parse_matcher(FORMATS[name], matcher, event), event) == matcher
+
+
+def test_names_of_another_vocabulary_are_translated() -> None:
+    condition = match_tool_name(shorthand("tool", "bash|write_file"), VOCABULARIES["native"])
+    assert write_matcher(FORMATS["droid"], condition, "PreToolUse") == "^(?:Execute|Create)$"
+    assert write_matcher(FORMATS["copilot_cli"], condition, "preToolUse") == "bash|create"
+    with pytest.raises(NotExpressible):
+        write_matcher(FORMATS["kiro"], condition, "preToolUse")

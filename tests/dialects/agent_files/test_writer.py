@@ -1,0 +1,50 @@
+"""Hooks that an agent's file can express are written so that they read the same again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.dialect import get_dialect
+from hookline.lazy_dataclasses import replace
+from hookline.project import load_text
+from hookline.testing import load_cases
+from hookline.testing.case_runner import config_text, default_file_name
+
+CASES = Path(__file__).parents[2] / "cases"
+WRITTEN = ("codex", "copilot_cli", "cursor", "droid", "gemini_cli", "kiro", "qwen_code", "windsurf")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_file_that_is_written_again_has_the_same_hooks(name: str) -> None:
+    compared = 0
+    for case in load_cases(CASES / name):
+        if case.config is None:
+            continue
+        file = default_file_name(name)
+        hooks = [hook for hook in load_text(config_text(case.config), file, name).hooks if hook.enabled]
+        written = get_dialect(name).write(hooks)
+        if written.not_expressible or not hooks:
+            continue
+        again = load_text(json.dumps(written.value), file, name).hooks
+        plain = [replace(hook, id="", origin=hooks[0].origin) for hook in hooks]
+        assert [replace(hook, id="", origin=hooks[0].origin) for hook in again] == plain, case.name
+        compared += 1
+    assert compared >= 5
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_an_agents_file_cannot_say_is_named(name: str) -> None:
+    text = "hooks: [{id: no-rm, on: tool.before, when: {tool: bash}, then: {deny: Not rm.}}]"
+    hooks = load_text(text, "hookline.yaml", "native").hooks
+    written = get_dialect(name).write(with_vocabulary(name, hooks))
+    assert len(written.not_expressible) == 1
+    assert written.not_expressible[0].startswith("no-rm (hookline.yaml:1): ")
+
+
+def test_cline_s_programs_are_not_written() -> None:
+    hooks = load_text("hooks: [{id: a, on: stop, then: {log: x}}]", "hookline.yaml", "native").hooks
+    assert get_dialect("cline").write(hooks).not_expressible

@@ -1,0 +1,95 @@
+"""What the result of a hook program means for each coding agent. No agent's answer allows or loosens by mistake."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hookline.hooks.actions.program_result import ResultFormat, ResultParser
+from hookline.hooks.event import Event
+from hookline.hooks.host import ProgramResult
+from hookline.hooks.outcome import ActionError, Outcome, Verdict
+
+CALL = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "rm a"}}})
+AGENTS = [ResultFormat(name) for name in ("cline", "codex", "copilot", "cursor", "droid", "gemini", "kimi", "qwen")]
+DENIES: dict[str, Any] = {
+    "cline": {"cancel": True, "errorMessage": "no"},
+    "copilot": {"permissionDecision": "deny", "permissionDecisionReason": "no"},
+    "cursor": {"permission": "deny", "agent_message": "no"},
+    "gemini": {"decision": "deny", "reason": "no"},
+}
+CLAUDE_DENY = {
+    "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "no",
+    }
+}
+ALLOWS = [
+    {"permission": "allow"},
+    {"decision": "allow"},
+    {"permissionDecision": "allow"},
+    {"cancel": False},
+    {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}},
+]
+
+
+def parse(format: ResultFormat, stdout: Any = "", exit_code: int = 0, stderr: str = "", event: Event = CALL) -> Outcome:
+    text = stdout if isinstance(stdout, str) else json.dumps(stdout)
+    return ResultParser(format).parse(ProgramResult(exit_code, text, stderr), event)
+
+
+@pytest.mark.parametrize("format", AGENTS)
+def test_each_agents_deny_denies_with_its_reason(format: ResultFormat) -> None:
+    outcome = parse(format, DENIES.get(format, CLAUDE_DENY))
+    assert (outcome.verdict, outcome.reason) == (Verdict.DENY, "no")
+
+
+def counts_as(
+    format: ResultFormat, stdout: Any = "", exit_code: int = 0, stderr: str = "", event: Event = CALL
+) -> Outcome:
+    """The outcome, or what its failure counts as."""
+    try:
+        return parse(format, stdout, exit_code, stderr, event)
+    except ActionError as failed:
+        return failed.failure.answer or Outcome()
+
+
+@pytest.mark.parametrize("format", [each for each in AGENTS if each is not ResultFormat.DROID])
+@pytest.mark.parametrize("answer", ALLOWS, ids=json.dumps)
+def test_no_answer_allows(format: ResultFormat, answer: dict[str, Any]) -> None:
+    assert counts_as(format, answer).verdict is not Verdict.ALLOW
+
+
+def test_factory_droid_allows_with_claude_codes_answer() -> None:
+    assert parse(ResultFormat.DROID, ALLOWS[-1]).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("format", [each for each in AGENTS if each is not ResultFormat.CLINE])
+def test_exit_code_2_denies(format: ResultFormat) -> None:
+    assert parse(format, "", 2, "no").verdict is Verdict.DENY
+    assert parse(format, "", 2).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("format", AGENTS)
+def test_silence_decides_nothing(format: ResultFormat) -> None:
+    assert parse(format) == Outcome()
+
+
+@pytest.mark.parametrize("format", AGENTS)
+@pytest.mark.parametrize(
+    "event", ["session.start", "prompt.submit", "tool.after", "stop", "subagent.end", "history.compact"]
+)
+@pytest.mark.parametrize("answer", [*DENIES.values(), CLAUDE_DENY, {"continue": False}, {"x": [1]}], ids=json.dumps)
+def test_no_answer_at_any_event_is_a_bug(format: ResultFormat, event: str, answer: dict[str, Any]) -> None:
+    facts = {"tool": {"name": "Bash", "input": {}, "result": "x", "ok": True}} if event == "tool.after" else {}
+    for code in (0, 1, 2, 3):
+        assert counts_as(format, answer, code, "text", Event(event, facts)).verdict in (Verdict.SILENT, Verdict.DENY)
+
+
+def test_a_key_that_occurs_twice_is_not_guessed() -> None:
+    for format in AGENTS:
+        with pytest.raises(ActionError):
+            parse(format, '{"permission": "allow", "permission": "deny", "cancel": false, "cancel": true}')
