@@ -128,7 +128,7 @@ def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
         case _:
             return []
     whole = re.fullmatch(r"\^\(\?:(.*)\)\$", source, re.DOTALL)
-    aliases = {name: alias for alias, name in reversed(format.tool_aliases.items())}
+    aliases = {name: alias for alias, name in reversed(list(format.tool_aliases.items()))}
     aliased = "|".join(aliases.get(name, name) for name in source.split("|"))
     return [*([whole[1]] if whole else []), source.removesuffix("/*"), source, aliased]
 
