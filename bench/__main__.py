@@ -177,18 +177,22 @@ def run(parts: list[str], json_file: Path) -> int:
         except Exception:
             traceback.print_exc()
             failed.append(name)
+        _write_json(json_file, benchmark.decisions, goals, failed)  # a run that is interrupted has some figures
         _say(f"  took {perf_counter() - begun:.0f} s")
     if goals:
         _print(goal_rows(goals))
     for name in failed:
         print(f"not measured: {name}")
-    figures_of = [{"name": name, "rules": rules, **times} for (name, rules), times in benchmark.decisions.items()]
-    goals_of = [{**goal._asdict(), "reached": goal.is_reached} for goal in goals]
-    json_file.parent.mkdir(parents=True, exist_ok=True)
-    result = {"decisions": figures_of, "goals": goals_of, "not measured": failed}
-    json_file.write_text(json.dumps(result, indent=1), encoding="utf-8")
     _say(f"the figures are in {json_file}")
     return 1 if failed else 0
+
+
+def _write_json(file: Path, times: decisions.Times, goals: list[Goal], failed: list[str]) -> None:
+    figures_of = [{"name": name, "rules": rules, **of_load} for (name, rules), of_load in times.items()]
+    goals_of = [{**goal._asdict(), "reached": goal.is_reached} for goal in goals]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    result = {"decisions": figures_of, "goals": goals_of, "not measured": failed}
+    file.write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
 def load_rows() -> list[dict[str, str]]:
