@@ -82,6 +82,13 @@ def test_values_that_are_equal_but_differ_in_json_are_told_apart() -> None:
         assert repr(said["facts"]["x"]) == repr(value)
 
 
+def test_a_fact_that_its_owner_changes_is_encoded_anew() -> None:
+    entries, agent = SilentEntries(), {"id": "a"}
+    assert quick(entries, event(agent=agent))["agent"] == "a"
+    agent["id"] = "b"
+    assert quick(entries, event(agent=agent)) == long(event(agent=agent))
+
+
 @pytest.mark.parametrize(
     "secret", ["password=hunter2", "Bearer abcdef", "ghp_" + "a" * 36, "https://u:pw@host/", "curl -u ann:pw"]
 )

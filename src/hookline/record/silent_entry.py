@@ -44,12 +44,14 @@ class SilentEntries:
             return None
         if decision.requests or decision.reason or decision.by is not None or how is not _MASKED:
             return None
-        named, texts, new = "", "", ""
+        named, texts, new, changed = "", "", "", []
         for name, value in asked.facts.items():
             known = self._known.get(name)
             if known is None or type(value) is not type(known.value) or value != known.value:
-                known = self._encode_fact(name, value)
+                known = _encode_fact(name, value)
                 new += known.text
+                if name != "tool":  # which is new each time
+                    changed.append(name)
             named += known.named
             texts += known.text
         text = (
@@ -58,19 +60,27 @@ class SilentEntries:
         )
         if len(text) > MAX_TEXT or (new and may_have_secret(new.encode())):
             return None
+        if changed:
+            self._remember(asked.facts, changed)
         return text.encode()
 
-    def _encode_fact(self, name: str, value: Any) -> _KnownFact:
-        """Raises TypeError, ValueError or RecursionError for what is not JSON."""
-        named = ""
-        if type(value) is dict:
-            for key, part in _NAMED_PARTS.get(name, ()):
-                if type(known := value.get(part)) is str and (known or name != "tool"):
-                    named += f'"{key}":{encode_basestring_ascii(known)},'
-        fact = _KnownFact(value, named, f"{encode_basestring_ascii(name)}:{encode_json(value)},")
-        if _is_comparable(value) and len(self._known) < _MAX_KNOWN and not may_have_secret(fact.text.encode()):
-            self._known[name] = fact
-        return fact
+    def _remember(self, facts: dict[str, Any], changed: list[str]) -> None:
+        """Facts in which there is no secret."""
+        for name in changed:
+            value = facts[name]
+            if _is_comparable(value) and (name in self._known or len(self._known) < _MAX_KNOWN):
+                own = dict(value) if type(value) is dict else value  # its owner may change it
+                self._known[name] = _encode_fact(name, own)
+
+
+def _encode_fact(name: str, value: Any) -> _KnownFact:
+    """Raises TypeError, ValueError or RecursionError for what is not JSON."""
+    named = ""
+    if type(value) is dict:
+        for key, part in _NAMED_PARTS.get(name, ()):
+            if type(known := value.get(part)) is str and (known or name != "tool"):
+                named += f'"{key}":{encode_basestring_ascii(known)},'
+    return _KnownFact(value, named, f"{encode_basestring_ascii(name)}:{encode_json(value)},")
 
 
 def _is_comparable(value: Any) -> bool:
