@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 import stat
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from hookline.errors import HooklineError
 from hookline.hosts.hub.hub_file import hub_file_path
 from hookline.hub.access.roles import Role
-from hookline.hub.hub_server import run_hub
+from hookline.hub.hub_server import listen, run_hub
 from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
 from hub.hub_sandbox import async_test
@@ -43,3 +45,19 @@ async def test_a_port_in_use_and_an_open_door_are_refused(tmp_path: Path) -> Non
             await run_hub(hub.config, lambda hub, link: pytest.fail("it started"))
         with pytest.raises(HooklineError, match="can be reached by others"):
             await run_hub(replace(hub.config, host="0.0.0.0"), lambda hub, link: pytest.fail("it started"))
+
+
+@async_test
+async def test_small_answers_are_sent_at_once() -> None:
+    """Nagle's algorithm would hold an answer back until the other side has acknowledged the one before."""
+    no_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        no_delay.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = listen("127.0.0.1", 0)
+    async with await asyncio.start_server(accepted, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        assert await no_delay
+        writer.close()

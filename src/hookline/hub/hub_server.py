@@ -28,7 +28,7 @@ _log = logging.getLogger("hookline.hub")
 async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[None]]) -> None:
     """Serves until it is interrupted. `on_ready` gets the link that signs the owner in. Raises HooklineError."""
     config.check()
-    listener = _listen(config.host, config.port)
+    listener = listen(config.host, config.port)
     config = replace(config, port=listener.getsockname()[1])
     try:
         async with Hub.open(config) as hub:
@@ -72,9 +72,10 @@ def _local_key_name(config: HubConfig) -> str:
     return f"{config.name}: hosts of {login_name() or 'this user'}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio turns Nagle's algorithm off: it would hold small answers back for 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
