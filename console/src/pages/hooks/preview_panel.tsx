@@ -58,7 +58,7 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
       </dl>
       {preview.unknown.length > 0 && (
         <p class="notice" data-level="warning">
-          Nobody knows what these would have said: {preview.unknown.join(", ")}
+          A preview does not run these hooks to their end, so what they would have said is not known: {preview.unknown.join(", ")}
         </p>
       )}
       {changed > 0 && (

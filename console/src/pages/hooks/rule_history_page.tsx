@@ -10,6 +10,7 @@ import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
 import { attempt, showToast } from "../../parts/toast";
+import { parseDocument, writeDocument } from "./flo_rules";
 
 export function RuleHistoryPage({ set }: { set: string }): JSX.Element {
   const versions = useLoad(set, (signal) => listVersions(set, signal));
@@ -93,7 +94,16 @@ function VersionDiff({ set, number, before }: { set: string; number: number; bef
       before === undefined ? Promise.resolve("") : showVersion(set, before, signal).then(({ text }) => text ?? ""),
       showVersion(set, number, signal).then(({ text }) => text ?? ""),
     ]);
-    return { old, young };
+    return { old: inLines(old), young: inLines(young) };
   });
   return <When loaded={texts}>{({ old, young }) => <DiffView before={old} after={young} label={`What version ${number} changed`} />}</When>;
+}
+
+/** A text that a program saved may be one line. */
+function inLines(text: string): string {
+  try {
+    return text && writeDocument(parseDocument(text));
+  } catch {
+    return text;
+  }
 }

@@ -12,6 +12,7 @@ from hookline.engine.book import Layer
 from hookline.hooks.hook import Hook
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.store.decision_table import DecisionFilter, DecisionTable
+from hookline.hub.store.record_line import what_text
 from hookline.record.record_reader import Record
 from hookline.record.replayer import ReplayBook, ReplayDifference, compare, has_facts
 
@@ -61,6 +62,7 @@ def _difference_json(record: Record, after: str, by: str | None, difference: str
     names = ("id", "at", "host", "session", "event", "tool")
     return {
         **{name: record.get(name) for name in names},
+        "what": what_text(record),
         "before": record.get("verdict", "silent"),
         "after": after,
         "hook": by,
