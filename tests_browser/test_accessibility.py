@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agent_pages import Api, BrowserAgent, call
 from browser_hub import DESKTOP, PHONE, WAIT, HubProcess, find_violations
 from playwright.sync_api import Page, expect
 
@@ -38,26 +39,43 @@ def prepare(page: Page, look: str) -> None:
     page.set_viewport_size(chosen["size"])
 
 
-@pytest.mark.parametrize("look", LOOKS)
+def assert_accessible(page: Page) -> None:
+    """In every look."""
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    for look, chosen in LOOKS.items():
+        prepare(page, look)
+        assert (look, find_violations(page)) == (look, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= chosen["size"]["width"], look
+
+
 @pytest.mark.parametrize("path", PAGES)
-def test_pages(page: Page, hub: HubProcess, path: str, look: str) -> None:
-    prepare(page, look)
+def test_pages(page: Page, hub: HubProcess, path: str) -> None:
     page.goto(hub.url + path)
     expect(page.get_by_role("heading", level=1, name=PAGES[path])).to_be_visible(timeout=WAIT)
-    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-    assert find_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
+    assert_accessible(page)
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_page_of_a_decision(page: Page, hub: HubProcess, look: str) -> None:
-    prepare(page, look)
+def test_the_page_of_a_decision(page: Page, hub: HubProcess) -> None:
     page.goto(f"{hub.url}/?verdict=deny")
     page.locator(".rows-space a").first.click()
     expect(page.get_by_role("heading", name="Why")).to_be_visible()
-    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     page.get_by_text("Raw record").click()
-    assert find_violations(page) == []
+    assert_accessible(page)
+
+
+def test_the_page_of_an_agent(page: Page, api: Api) -> None:
+    steps = [call("dom", action="append", html="<h1>Board</h1><p>All is well.</p>"), {"say": "Drawn."}]
+    agent = BrowserAgent(api, "Board", steps)
+    agent.open(page)
+    agent.say()
+    expect(page.get_by_role("log", name="Chat")).to_contain_text("Drawn.", timeout=WAIT)
+    region = page.get_by_role("region", name="The page of Board")
+    expect(region.get_by_text("Board", exact=True)).to_be_visible()
+    assert_accessible(page)
+    for path in (f"/agents/{agent.id}", f"/sessions/{agent.session}"):
+        page.goto(api.hub.url + path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert_accessible(page)
 
 
 def test_signing_in(page: Page, hub: HubProcess) -> None:

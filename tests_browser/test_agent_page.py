@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from agent_pages import Api, BrowserAgent, call
-from browser_hub import CHROMIUM_OPTIONS, DESKTOP, PHONE, WAIT, HubProcess, find_violations
+from browser_hub import CHROMIUM_OPTIONS, WAIT, HubProcess, find_violations
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 WHERE = "return {decision: 'deny', reason: 'decided in ' + typeof importScripts}"
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"scheme": "light", "size": DESKTOP},
-    "dark": {"scheme": "dark", "size": DESKTOP},
-    "phone": {"scheme": "light", "size": PHONE},
-}
 
 
 def guarded_agent(api: Api, name: str) -> BrowserAgent:
@@ -24,27 +18,6 @@ def guarded_agent(api: Api, name: str) -> BrowserAgent:
     agent = BrowserAgent(api, name, [call("bash", command="touch x"), {"say": "done"}])
     agent.add_rules({"id": "where", "matcher": "^bash$", "action": "script", "script": WHERE})
     return agent
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_everybody_can_use_it(page: Page, api: Api, look: str) -> None:
-    page.emulate_media(color_scheme=LOOKS[look]["scheme"], reduced_motion="reduce")
-    page.set_viewport_size(LOOKS[look]["size"])
-    steps = [call("dom", action="append", html="<h1>Board</h1><p>All is well.</p>"), {"say": "Drawn."}]
-    agent = BrowserAgent(api, f"Board {look}", steps)
-    agent.open(page)
-    agent.say()
-    expect(page.get_by_role("log", name="Chat")).to_contain_text("Drawn.", timeout=WAIT)
-    region = page.get_by_role("region", name=f"The page of Board {look}")
-    expect(region.get_by_text(f"Board {look}", exact=True)).to_be_visible()
-    assert find_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
-    for path in (f"/agents/{agent.id}", "/agents"):
-        page.goto(api.hub.url + path)
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-        assert find_violations(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["size"]["width"]
 
 
 def test_a_viewer_reads_the_chat_and_does_not_drive(browser: Browser, hub: HubProcess, api: Api) -> None:

@@ -87,6 +87,13 @@ describe("what is heard while stored messages are read", () => {
   const userMessage = { role: "user", content: "Clean up." };
   const calling = { role: "assistant", content: "I look.", tool_calls: [{ id: "call_1", function: { name: "bash", arguments: "{}" } }] };
 
+  it("shows a message once to the person who wrote it, and to the others", () => {
+    const told: Heard = { type: "user", payload: { text: "Clean up." } };
+    expect(texts(EMPTY_CHAT, said, told, piece("I "))).toEqual(["Clean up.", "I "]);
+    expect(texts(EMPTY_CHAT, told, piece("I "))).toEqual(["Clean up.", "I "]);
+    expect(texts(chatOf([userMessage], [], true), said, told, piece("I "))).toEqual(["Clean up.", "I "]);
+  });
+
   it("is kept if nothing is stored yet", () => {
     expect(texts(EMPTY_CHAT, said, piece("I "), piece("look."))).toEqual(["Clean up.", "I look."]);
   });

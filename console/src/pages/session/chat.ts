@@ -95,7 +95,7 @@ export function applyUpdate(chat: Chat, type: string, payload: Payload): Chat {
     case "subagent":
       return add(chat, (key) => ({ kind: "line", key, level: "info", text: `${text(payload, "child_agent")} was started: ${text(payload, "task")}`, hook: "" }));
     case "user":
-      return addUserMessage(chat, text(payload, "text"));
+      return applyMessage(chat, text(payload, "text"));
     case "end":
       return applyEnd(chat, payload);
     default:
@@ -116,6 +116,7 @@ export function notStored(stored: Chat, heard: readonly Heard[]): readonly Heard
   const lastSaid = stored.items.findLast((item) => item.kind === "user")?.text;
   const isStored = (each: Heard): boolean => {
     if ("said" in each) return each.said === lastSaid;
+    if (each.type === "user") return text(each.payload, "text") === lastSaid;
     const id = text(each.payload, "id");
     return (each.type === "call" && calls.has(id)) || (each.type === "result" && calls.get(id) === true);
   };
@@ -129,6 +130,12 @@ function withoutText(stored: Chat, heard: readonly Heard[]): readonly Heard[] {
   const pieces = heard.slice(0, other < 0 ? heard.length : other);
   const said = pieces.map((each) => ("payload" in each ? text(each.payload, "text") : "")).join("");
   return last?.kind === "agent" && said && last.text.endsWith(said) ? heard.slice(pieces.length) : heard;
+}
+
+/** The hub tells it to everybody who watches, also to the page on which it was written and is shown already. */
+function applyMessage(chat: Chat, message: string): Chat {
+  const last = chat.items.at(-1);
+  return last?.kind === "user" && last.text === message ? chat : addUserMessage(chat, message);
 }
 
 function applyText(chat: Chat, payload: Payload): Chat {
