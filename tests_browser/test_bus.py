@@ -16,7 +16,7 @@ import pytest
 import socketio
 from agent_pages import Api, wait_for
 from browser_hub import ROOT, WAIT, HubProcess
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 MODULES = ROOT / ".cache/console/node_modules"
 NODES = (shutil.which("node"), str(ROOT / ".cache/node/bin/node"))
@@ -122,10 +122,15 @@ def test_notifications_and_diagnostics_are_heard(
         client.close()
 
 
-def test_the_console_shows_them(page: Page, hub: HubProcess, api: Api, session: str) -> None:
-    page.goto(f"{hub.url}/sessions/{session}")
-    page.get_by_role("textbox", name="Message").fill("go")
+def test_the_console_shows_them(page: Page, context: BrowserContext, hub: HubProcess, api: Api, session: str) -> None:
+    other = context.new_page()
+    for each in (other, page):
+        each.goto(f"{hub.url}/sessions/{session}")
+        expect(each.get_by_role("textbox", name="Message")).to_be_visible()
+    page.get_by_role("textbox", name="Message").fill("Write it.")
     page.get_by_role("button", name="Send").click()
+    for each in (other, page):
+        expect(each.get_by_role("log", name="Chat").locator(".chat-user")).to_have_text(["Write it."], timeout=WAIT)
     expect(page.get_by_text("Written: wrote a.py")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("region", name="Diagnostics")).to_contain_text("a.py", timeout=WAIT)
     wait_for(lambda: api.call("GET", f"/sessions/{session}")["state"] == "idle", 60)

@@ -9,7 +9,14 @@ export type Role = "viewer" | "approver" | "editor" | "owner";
 export interface Me {
   user: { id: string; name: string };
   role: Role;
-  hub: { name: string; url: string };
+  hub: {
+    name: string;
+    url: string;
+    /** How long records are kept, in seconds, and how many at most. */
+    record: { keep: number; most: number };
+    /** How long a question of the hub's own agents waits, in seconds. */
+    patience: number;
+  };
 }
 
 const RANKS: Record<string, number> = { viewer: 0, approver: 1, editor: 2, owner: 3 };

@@ -95,6 +95,7 @@ async def test_a_deleted_session_fires_its_last_event_and_leaves_nothing(tmp_pat
         await say(hub, client, id, "go")
         assert (await client.delete(f"/sessions/{id}")).status_code == 200
         await eventually(lambda: {"id": id, "reason": "deleted"} in watcher.of("session_ended"))
+        assert watcher.of("user") == [{"text": "go"}]
         assert await hub.store.sessions() == []
         assert await hub.store.messages(id) == []
         assert (await client.get(f"/sessions/{id}/messages")).status_code == 404

@@ -10,7 +10,8 @@ import { pageTitle } from "../../title";
 
 interface Health {
   name?: string;
-  oidc?: boolean | string;
+  /** Where signing in with an identity provider begins, if the hub has one. */
+  oidc?: string;
 }
 
 export function EnterPage(): JSX.Element {
@@ -45,7 +46,7 @@ export function EnterPage(): JSX.Element {
         {state !== "entering" && (
           <>
             {health.oidc && (
-              <a class="button primary" href="/oidc/login">
+              <a class="button primary" href={health.oidc}>
                 Sign in with your organisation
               </a>
             )}

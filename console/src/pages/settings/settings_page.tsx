@@ -1,7 +1,7 @@
 /** Users, keys, signed-in browsers, and what this hub is. */
 
 import type { JSX } from "preact";
-import { may, me } from "../../account";
+import { type Me, may, me } from "../../account";
 import { get } from "../../api/client";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
@@ -42,13 +42,8 @@ interface Health {
   problem?: string;
 }
 
-interface HubSettings {
-  record?: { keep?: string; most?: number; decisions?: number };
-  store?: string;
-}
-
 function About(): JSX.Element {
-  const health = useLoad("health", (signal) => get<Health & HubSettings>("/healthz", { signal }));
+  const health = useLoad("health", (signal) => get<Health>("/healthz", { signal }));
   return (
     <section class="card">
       <h2>About this hub</h2>
@@ -63,6 +58,7 @@ function About(): JSX.Element {
             <dd>hookline {told.version}</dd>
             <dt>Running for</dt>
             <dd>{formatDuration(told.uptime)}</dd>
+            {me.value && <Limits {...me.value.hub} />}
             <dt>API</dt>
             <dd>
               <a href="/api/openapi.json">/api/openapi.json</a>
@@ -82,8 +78,22 @@ function About(): JSX.Element {
   );
 }
 
+/** They are set in the hub's file. */
+function Limits({ record, patience }: Me["hub"]): JSX.Element {
+  return (
+    <>
+      <dt>Records</dt>
+      <dd>
+        kept for {formatDuration(record.keep)}, {record.most.toLocaleString()} at most
+      </dd>
+      <dt>Questions</dt>
+      <dd>of its own agents wait {formatDuration(patience)}</dd>
+    </>
+  );
+}
+
 export function formatDuration(seconds: number): string {
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
-  if (days) return `${days} d ${hours} h`;
+  if (days) return hours ? `${days} d ${hours} h` : `${days} d`;
   return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${Math.floor(seconds)} s`;
 }

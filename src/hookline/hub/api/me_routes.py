@@ -44,7 +44,10 @@ async def enter(body: EnterBody, request: Request, hub: HubOfRequest) -> dict[st
 async def me(hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Who you are, and which hub this is."""
     user = {"id": caller.user, "name": caller.name}
-    return {"user": user, "role": caller.role, "hub": {"name": hub.config.name, "url": hub.config.url}}
+    config = hub.config
+    record = {"keep": config.record_keep.total_seconds(), "most": config.record_most}
+    about = {"name": config.name, "url": config.url, "record": record}
+    return {"user": user, "role": caller.role, "hub": {**about, "patience": config.approvals_patience.total_seconds()}}
 
 
 @router.delete("/me", Role.VIEWER)

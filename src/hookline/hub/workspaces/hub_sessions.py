@@ -81,6 +81,7 @@ class HubSessions:
         if row.ended is not None:
             raise SessionBusy(f"the session has ended ({row.ended}); reopen it first")
         session = await self._open(row, user)
+        self._updates.tell_message(id, row.agent, text)
         self._running[id] = asyncio.ensure_future(self._exchange(session, text))
 
     async def go_on(self, id: str, user: str) -> bool:

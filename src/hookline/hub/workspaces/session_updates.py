@@ -49,6 +49,10 @@ class SessionUpdates:
         """Something about the session itself."""
         self._put(type, payload, ("live", f"session:{session}"), session, app)
 
+    def tell_message(self, session: str, app: str, text: str) -> None:
+        """Somebody wrote it; everybody who watches the session sees it."""
+        self._put("user", {"text": text}, (f"session:{session}",), session, app)
+
     def diagnostics(self, session: str) -> list[dict[str, Any]]:
         return list(self._diagnostics.get(session, {}).values())
 
