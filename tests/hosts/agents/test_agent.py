@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -287,3 +289,28 @@ def test_a_failed_command_is_a_failure_if_the_agent_reports_its_exit_code(
     (failed,), (worked,) = (get_agent(name).read(event, payload(code)).events for code in (3, 0))
     assert (failed.facts["tool"]["ok"], failed.facts["tool"]["error"]) == (False, "exit code 3")
     assert worked.facts["tool"]["ok"] is True
+
+
+LOAD_AT_ONCE = """
+import sys, threading
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+sys.setswitchinterval(1e-6)
+ready = threading.Barrier(4, timeout=30)
+loaded = []
+
+def load():
+    for name in AGENT_NAMES:
+        ready.wait()
+        loaded.append(get_agent(name).name)
+
+threads = [threading.Thread(target=load) for _ in range(4)]
+for each in threads: each.start()
+for each in threads: each.join(60)
+assert len(loaded) == 4 * len(AGENT_NAMES), len(loaded)
+"""
+
+
+def test_threads_load_an_agent_at_once() -> None:
+    """An engine's first calls come together."""
+    done = subprocess.run([sys.executable, "-c", LOAD_AT_ONCE], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

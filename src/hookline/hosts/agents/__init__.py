@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 from importlib import import_module
 from typing import Final, cast
@@ -43,8 +42,8 @@ def get_agent(name: str) -> CodingAgent:
     """Imports the agent's module on first use."""
     if name not in _MODULES:
         raise HooklineError(f"there is no coding agent {name!r}; the agents are {', '.join(AGENT_NAMES)}")
-    module = f"{__name__}.{_MODULES[name]}"
-    return cast(CodingAgent, (sys.modules.get(module) or import_module(module)).AGENT)
+    # Not by sys.modules: a module that another thread imports stands there before it is complete.
+    return cast(CodingAgent, import_module(f"{__name__}.{_MODULES[name]}").AGENT)
 
 
 def event_timeout(agent: str, event: str) -> timedelta:
