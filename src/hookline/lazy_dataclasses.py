@@ -11,6 +11,7 @@ use is missing: `InitVar`, `KW_ONLY`, `order`, `unsafe_hash`, `weakref_slot`, `h
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 Value = TypeVar("Value")
@@ -245,7 +246,7 @@ def _extend(cls: type, own: dict[str, _Field], added: dict[str, Any]) -> type:
     return cls
 
 
-def _make_init(cls: type, assignment: str = "self.{name} = {value}") -> Callable[..., None]:
+def _make_init(cls: type, *, frozen: bool = False) -> Callable[..., None]:
     names: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
     positional: list[str] = ["self"]
     keywords: list[str] = []
@@ -264,7 +265,14 @@ def _make_init(cls: type, assignment: str = "self.{name} = {value}") -> Callable
             continue  # __post_init__ sets it
         if each.init:
             (keywords if each.kw_only else positional).append(parameter)
-        lines.append(assignment.format(name=each.name, value=value))
+        slot = getattr(cls, each.name, None)
+        if not frozen:
+            lines.append(f"self.{each.name} = {value}")
+        elif isinstance(slot, MemberDescriptorType):  # a third faster than object.__setattr__
+            names[f"_set_{each.name}"] = slot.__set__
+            lines.append(f"_set_{each.name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {each.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     if keywords:
@@ -273,7 +281,7 @@ def _make_init(cls: type, assignment: str = "self.{name} = {value}") -> Callable
 
 
 def _make_frozen_init(cls: type) -> Callable[..., None]:
-    return _make_init(cls, "_set(self, {name!r}, {value})")
+    return _make_init(cls, frozen=True)
 
 
 def _make_repr(cls: type) -> Callable[..., str]:

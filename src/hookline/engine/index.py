@@ -19,6 +19,7 @@ from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
 from hookline.hooks.conditions.shell_commands import RunPrograms
+from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
@@ -261,12 +262,23 @@ def _words_by_subject(hooks: Sequence[Hook]) -> _BySubject:
     found: _BySubject = {}
     known: dict[int, _SubjectWords] = {}  # by id: hashing a subject takes longer than all the rest
     for position, hook in enumerate(hooks):
-        for need in hook.when.needs():
-            words = known.get(id(need.subject))
+        for subject, pattern in _needs(hook.when):
+            words = known.get(id(subject))
             if words is None:
-                words = known[id(need.subject)] = found.setdefault(need.subject, _SubjectWords(need.subject))
-            words.add(position, need.pattern)
+                words = known[id(subject)] = found.setdefault(subject, _SubjectWords(subject))
+            words.add(position, pattern)
     return {subject: words for subject, words in found.items() if words.sets}
+
+
+def _needs(condition: Condition) -> list[tuple[Subject, TextPattern]]:
+    """What the condition needs, without an object for each need of the usual conditions."""
+    found: list[tuple[Subject, TextPattern]] = []
+    for part in conjuncts(condition):
+        if type(part) is Matches:
+            found.append((part.subject, part.pattern))
+        else:
+            found += [(need.subject, need.pattern) for need in part.needs()]
+    return found
 
 
 _Choice = tuple[Subject, WordSet]

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
@@ -66,7 +66,9 @@ class CompiledPattern:
     engine: LinearEngine | None
     backtracking: BacktrackingEngine | None = None
     is_simple: bool = False  # compiled when it is first searched for
-    words: Words | None = None  # None: found when they are needed
+
+
+_SIMPLE: Final = CompiledPattern(None, is_simple=True)
 
 
 class Pattern:
@@ -105,8 +107,11 @@ class Pattern:
     _text: str | None
     _hash: int
 
-    def __init__(self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern) -> None:
-        set_slot, words = object.__setattr__, built.words
+    def __init__(
+        self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern, words: Words | None = None
+    ) -> None:
+        """words: None if they are found when they are needed."""
+        set_slot = object.__setattr__
         set_slot(self, "source", source)
         set_slot(self, "syntax", syntax)
         set_slot(self, "whole", whole)
@@ -114,7 +119,7 @@ class Pattern:
         set_slot(self, "_literal", None)
         set_slot(self, "_words", None if words is None else words.sets)
         set_slot(self, "_text", None if words is None else words.text)
-        set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
+        set_slot(self, "_hash", hash((source, whole)))  # hashed often, once for each index
         self._set_engines(built)
 
     def _set_engines(self, built: CompiledPattern) -> None:
@@ -225,7 +230,7 @@ def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False)
         simple = parse_simple(source, javascript=syntax is Syntax.JAVASCRIPT)
         if simple is not None:
             words = find_words(simple[1])
-            return Pattern(source, syntax, whole, CompiledPattern(None, words=words, is_simple=True))
+            return Pattern(source, syntax, whole, _SIMPLE, words)
     built = (
         _compile_native(source, whole)
         if syntax is Syntax.NATIVE
@@ -251,8 +256,8 @@ def split_alternatives(compiled: Pattern) -> tuple[Pattern, ...]:
 
 def _pattern_of_tree(tree: RegexNode, whole: Pattern) -> Pattern:
     """One alternative. Its words are found here: its source is only a name, not in the pattern's own syntax."""
-    built = replace(_compile_tree(tree, whole.whole), words=words_of_tree(tree))
-    return Pattern(to_regex(tree), whole.syntax, whole.whole, built)
+    built = _compile_tree(tree, whole.whole)
+    return Pattern(to_regex(tree), whole.syntax, whole.whole, built, words_of_tree(tree))
 
 
 def _expand_alternations(node: RegexNode) -> list[RegexNode]:

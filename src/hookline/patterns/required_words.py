@@ -52,19 +52,23 @@ def find_words(outline: Outline, any_case: bool = False) -> Words:
     if exact:
         sets = _one_word(exact)
     text = None
-    if not any_case:
-        for words in sets:
-            if len(words) == 1:
-                for part in words[0].split(WORD_EDGE):
-                    if text is None or len(part) > len(text):
-                        text = part
-    folded = [(fold_word(words[0]),) if len(words) == 1 else tuple(map(fold_word, words)) for words in sets]
-    return Words(tuple(dict.fromkeys(folded)) if len(folded) > 1 else tuple(folded), text)
+    folded: list[WordSet] = []
+    for words in sets:
+        if len(words) > 1:
+            folded.append(tuple(map(fold_word, words)))
+            continue
+        word = words[0]
+        folded.append((fold_word(word),))
+        for part in word.split(WORD_EDGE) if WORD_EDGE in word else words:
+            if text is None or len(part) > len(text):
+                text = part
+    return Words(tuple(dict.fromkeys(folded)) if len(folded) > 1 else tuple(folded), None if any_case else text)
 
 
 def fold_word(word: str) -> str:
-    is_ascii = word.isascii() or word.replace(WORD_EDGE, "").isascii()
-    return word.lower() if is_ascii else word  # elsewhere, lower() may change more than the case
+    if word.isascii() or word.replace(WORD_EDGE, "").isascii():
+        return word.lower()
+    return word  # elsewhere, lower() may change more than the case
 
 
 def _one_word(run: str) -> list[WordSet]:

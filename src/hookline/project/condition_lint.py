@@ -141,7 +141,7 @@ def _is_clean(when: Condition) -> bool:
             return False
         field = _field_of(subject)
         return field is None or (_is_clean_field(field) and not (field == "command" and _is_glob_of_command(when)))
-    if isinstance(when, All | AnyOf):
+    if isinstance(when, (All, AnyOf)):  # `All | AnyOf` would be made each time
         if not when.parts:
             return isinstance(when, All)
         for part in when.parts:  # noqa: SIM110
@@ -149,7 +149,7 @@ def _is_clean(when: Condition) -> bool:
                 return False
         return True
     if isinstance(when, Not):
-        return not isinstance(when.part, Always | All) and _is_clean(when.part)
+        return not isinstance(when.part, (Always, All)) and _is_clean(when.part)
     return not isinstance(when, Equals) or when.path[:2] != _INPUT
 
 

@@ -58,10 +58,10 @@ from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField, tool_field
 from hookline.hooks.tool_name import ToolName
-from hookline.hooks.tools import ToolKind
+from hookline.hooks.tools import VOCABULARIES, ToolKind
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
-from hookline.patterns.pattern import pattern
+from hookline.patterns.pattern import BadPattern, pattern
 
 EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "turn": ("turn", "number"),
@@ -158,6 +158,8 @@ def _write_not(condition: Condition) -> Any:
 
 def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
     """Names, in which `*` and `?` are wildcards, and /patterns/; the long form is a test of the name."""
+    if type(at.value) is str and (known := _named_tool(at.value, info.vocabulary.name)) is not None:
+        return known
     subject = ToolName(info.vocabulary)
     if isinstance(at.value, dict):
         parsed = parse_test(at, subject, ("tool", "name"))
@@ -173,6 +175,17 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
         names = ("|".join(names),)
     matched = match_any(at, subject, _tool_pattern, names)
     return None if matched is None else resolve_tool_names(matched)
+
+
+@lru_cache(maxsize=1024)
+def _named_tool(name: str, vocabulary: str) -> Condition | None:
+    """Of a plain name or /pattern/: thousands of rules of one file name the same few tools. None if it needs a closer look."""
+    if not _PLAIN_NAME.fullmatch(name) and not (len(name) > 2 and name[0] == name[-1] == "/"):
+        return None
+    try:
+        return resolve_tool_names(Matches(ToolName(VOCABULARIES[vocabulary]), _tool_pattern(name)))
+    except BadPattern:
+        return None
 
 
 def _tool_pattern(name: str) -> TextPattern:

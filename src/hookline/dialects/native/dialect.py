@@ -67,6 +67,7 @@ from hookline.dialects.native.on_error import (
 from hookline.dialects.native.record import RECORD_SCHEMA, parse_record_settings
 from hookline.formatting import closest_match
 from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
 from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
@@ -235,7 +236,8 @@ def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and is_known:
             yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
-            yield from memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
+            if any(find_conditions(hook.when, HappenedBefore)):
+                yield from memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:

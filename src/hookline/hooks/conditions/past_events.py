@@ -81,7 +81,7 @@ def find_conditions(condition: Condition, kind: type[Any]) -> Iterator[Any]:
     parts: list[Condition] = [condition]
     while parts:  # without recursion: it is asked several times about every hook that is loaded
         part = parts.pop()
-        if isinstance(part, All | AnyOf):
+        if isinstance(part, (All, AnyOf)):  # `All | AnyOf` would be made each time
             parts += reversed(part.parts)
         elif isinstance(part, Not):
             parts.append(part.part)
