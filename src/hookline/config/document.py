@@ -180,6 +180,7 @@ MAX_VALUES = 1_000_000
 MAX_NESTING = 100
 
 _CONTROL_CHARACTER = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_USUAL_CHARACTERS = b"\t\n\r" + bytes(range(0x20, 0x7F))
 _HIDDEN_LINE_END = lazy_pattern("[\u2028\u2029]")
 
 
@@ -231,6 +232,8 @@ class SourceText:
         )
 
     def refuse_control_characters(self, start: int, end: int) -> None:
+        if self.text.isascii() and not self.text.encode().translate(None, _USUAL_CHARACTERS):
+            return  # a tenth of the time of the pattern, which most files never need
         found = _CONTROL_CHARACTER.search(self.text, start, end)
         if found:
             what = f"The character U+{ord(found[0]):04X} is not allowed in a config file."
@@ -240,7 +243,7 @@ class SourceText:
 
     def refuse_hidden_line_ends(self, start: int, end: int) -> None:
         """libyaml reads U+2028 and U+2029 as line ends. Editors do not show them, and YAML 1.2 does not have them."""
-        found = _HIDDEN_LINE_END.search(self.text, start, end)
+        found = None if self.text.isascii() else _HIDDEN_LINE_END.search(self.text, start, end)
         if found:
             what = f"The character U+{ord(found[0]):04X} is a hidden line break."
             self.fail("control-character", found.start(), what, f'Write "\\u{ord(found[0]):04X}" in double quotes.')

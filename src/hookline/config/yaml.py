@@ -100,21 +100,22 @@ def parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, SourceMap
     return build.root, SourceMap(source.starts, build.root_at, build.positions)
 
 
-@dataclass(slots=True)
 class _OpenContainer:
-    """A list or mapping that is still open."""
+    """A list or mapping that is still open. Most of its values are the class's own: a file has thousands of containers."""
 
-    value: Any
-    positions: array[int]
-    at: int
-    anchor: str | None
-    values_before: int
-    height: int = 1
+    height = 1
     key: str | None = None
-    key_at: int = 0
-    merge_at: int = -1
+    key_at = 0
+    merge_at = -1
     merged: tuple[dict[str, Any], ...] = ()
     problems: tuple[Problem, ...] = ()
+
+    def __init__(self, value: Any, positions: array[int], at: int, anchor: str | None, values_before: int) -> None:
+        self.value = value
+        self.positions = positions
+        self.at = at
+        self.anchor = anchor
+        self.values_before = values_before
 
     def to_value(self) -> Any:
         """The value to use once it is closed."""
@@ -250,7 +251,10 @@ class _YamlBuilder:
         if event.anchor is not None:
             self.anchors[event.anchor] = _UNFINISHED
         positions = self.positions[id(value)] = array("I")
-        self.stack.append(_OpenContainer(value, positions, at, event.anchor, self.values, problems=problems))
+        opened = _OpenContainer(value, positions, at, event.anchor, self.values)
+        if problems:
+            opened.problems = problems
+        self.stack.append(opened)
 
     def on_mapping_end(self, event: Any) -> None:
         mapping = self.stack[-1]
@@ -266,9 +270,8 @@ class _YamlBuilder:
         if closed.anchor is not None:
             size = self.values - closed.values_before
             self.anchors[closed.anchor] = _Anchor(value, size, closed.height)
-        if self.stack:
-            parent = self.stack[-1]
-            parent.height = max(parent.height, closed.height + 1)
+        if self.stack and closed.height >= self.stack[-1].height:
+            self.stack[-1].height = closed.height + 1
         self.add_value(value, closed.at)
 
     def on_alias(self, event: Any) -> None:
@@ -306,27 +309,27 @@ class _YamlBuilder:
             self.root, self.root_at = value, at
             return
         parent = self.stack[-1]
-        container = parent.value
+        container, key = parent.value, parent.key
         if type(container) is list:
             container.append(value)
             parent.positions.append(at)
-        elif parent.key is None:
+        elif key is None:
             if type(value) is not str or value in container:
                 parent.key = self.replace_bad_key(value, at)
             else:
                 parent.key = self.keys.setdefault(value, value)
             parent.key_at = at
             return
-        elif parent.key == _MERGE_KEY and parent.merge_at == parent.key_at:
+        elif key == _MERGE_KEY and parent.merge_at == parent.key_at:
             self.add_merge_sources(parent, value, at)
         else:
-            if parent.key in container:  # a duplicate, which is a problem already
-                number = 2 * list(container).index(parent.key)
+            if key in container:  # a duplicate, which is a problem already
+                number = 2 * list(container).index(key)
                 parent.positions[number : number + 2] = array("I", (parent.key_at, at))
             else:
                 parent.positions.append(parent.key_at)
                 parent.positions.append(at)
-            container[parent.key] = value
+            container[key] = value
             parent.key = None
         self.values += 1
         if self.values - self.aliased > MAX_VALUES:

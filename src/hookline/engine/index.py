@@ -294,7 +294,8 @@ def _attach_hooks(by_subject: _BySubject, hooks: Sequence[Hook]) -> list[tuple[_
         for position, sets in of_subject.sets.items():
             for words in sets:
                 shortest = shortest_length(words)
-                cost = sum(shared[word] for word in words) * _SHORT_WORD_COST.get(shortest, 1) * subject_cost, -shortest
+                others = shared[words[0]] if len(words) == 1 else sum([shared[word] for word in words])
+                cost = others * _SHORT_WORD_COST.get(shortest, 1) * subject_cost, -shortest
                 if not chosen[position] or cost < costs[position]:
                     chosen[position], costs[position] = ((subject, words),), cost
     if len(hooks) > _MAX_UNINDEXED_HOOKS:
@@ -357,7 +358,7 @@ def _index_other_subjects(
         return ()
     every, found = frozenset(range(count)), list[tuple[SubjectIndex, frozenset[int]]]()
     for subject, words in by_subject.items():
-        rows = [(at, max(sets, key=shortest_length)) for at, sets in words.sets.items()]
+        rows = [(at, sets[0] if len(sets) == 1 else max(sets, key=shortest_length)) for at, sets in words.sets.items()]
         same = next((index for other, index in attached if index.subject is subject and other == rows), None)
         found.append((same or SubjectIndex(subject, rows, words.spellings), every.difference(words.sets)))
     return tuple(found)

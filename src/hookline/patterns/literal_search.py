@@ -5,11 +5,10 @@ They are most of what people write. A call of RE2 from Python takes longer than 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from hookline.lazy_imports import lazy_pattern
+from hookline.patterns.simple_parser import SIMPLE_TOKEN, literal_text
 
 LiteralSearch = Callable[[str], bool | None]
 """Whether the pattern matches; None if only RE2 can tell."""
@@ -18,15 +17,7 @@ MAX_RFIND_LENGTH: Final = 65_536
 """Characters in which `rfind` takes a third of the time of `find` and `in`, by CPython 3.11. Its worst case grows with
 text × word, so that it is not for longer texts."""
 _MAX_REJECTED: Final = 32  # occurrences without the edge that they need
-_TOKEN: Final = lazy_pattern(
-    r"""([A-Za-z0-9/_\ \-=:,;@\#%&~<>"'!`]+)             # 1 text
-    | \\([./\\\-*+?()\[\]{}|^$"'=:,;@\#%&~<>!`])         # 2 an escaped character
-    | (\.\*\??|\(\?s:\.\*\))                             # 3 a gap
-    | (\\b)                                              # 4 the edge of a word
-    | (\^|\\A)                                           # 5 the start
-    | (\$|\\z) """,  # 6 the end
-    re.VERBOSE,
-)
+_GAPS: Final = (".*?", ".*", "(?s:.*)")
 _REPETITIONS: Final = frozenset("*+?{")
 _LINE_ENDS: Final = "\n"
 _JAVASCRIPT_LINE_ENDS: Final = "\n\r\u2028\u2029"
@@ -66,24 +57,25 @@ def _read_shape(source: str, whole: bool) -> _Shape | None:
     pieces = [_Piece("")]
     starts, ends, at = whole, False, 0
     while at < len(source):
-        token = _TOKEN.match(source, at)
-        if token is None or ends or source[token.end() : token.end() + 1] in _REPETITIONS:
+        gap = next((each for each in _GAPS if source.startswith(each, at)), "")
+        token = SIMPLE_TOKEN.match(source, at)
+        end = at + len(gap) if gap else token.end() if token else at
+        if token is None or ends or source[end : end + 1] in _REPETITIONS:
             return None
-        at, kind, piece = token.end(), token.lastindex, pieces[-1]
-        if kind in (1, 2):
-            if piece.after:
-                return None
-            pieces[-1] = piece._replace(text=piece.text + token[kind])
-        elif kind == 3:
+        kind, text, piece = token.lastindex, token[0], pieces[-1]
+        if gap:
             pieces.append(_Piece(""))
-        elif kind == 4:
+        elif kind in (1, 2) and not piece.after:
+            pieces[-1] = piece._replace(text=piece.text + literal_text(text))
+        elif text == r"\b":
             pieces[-1] = piece._replace(after=True) if piece.text else piece._replace(before=True)
-        elif kind == 5:
-            if token.start():
-                return None
+        elif text in ("^", r"\A") and at == 0:
             starts = True
-        else:
+        elif text in ("$", r"\z"):
             ends = True
+        else:
+            return None
+        at = end
     return _trim(_Shape(pieces, starts, ends or whole, len(pieces) > 1))
 
 

@@ -117,6 +117,8 @@ def _read_alternatives(options: tuple[Outline, ...]) -> list[WordSet]:
 
 
 def shortest_length(words: WordSet) -> int:
+    if len(words) == 1:
+        return len(words[0]) - words[0].count(WORD_EDGE)
     return min([len(word) - word.count(WORD_EDGE) for word in words])
 
 

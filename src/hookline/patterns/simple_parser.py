@@ -15,7 +15,7 @@ from hookline.patterns.emitter import write_set
 from hookline.patterns.required_words import WORD_EDGE, Outline, outline_of_repeat
 from hookline.patterns.syntax_tree import JAVASCRIPT_LINE_ENDS, JAVASCRIPT_SPACE, CharacterSet, complement
 
-_TOKEN: Final = lazy_pattern(
+SIMPLE_TOKEN: Final = lazy_pattern(
     r"""([A-Za-z0-9/_\ \-=:,;@\#%&~<>"'!`]+)                                # 1 text
     | \\([./\\\-*+?()\[\]{}|^$"'=:,;@\#%&~<>!`]|x[2-7][0-9a-f])             # 2 an escaped character
     | (\\[dwsDWS]|\[\^?(?:[A-Za-z0-9_./:,=@%"'\ ](?:-[A-Za-z0-9])?)+-?\])   # 3 a set
@@ -51,7 +51,7 @@ def parse_simple(source: str, *, javascript: bool) -> tuple[str, Outline] | None
     groups: list[tuple[list[Outline], list[Outline]]] = []  # that are open: their branches and parts so far
     at, repetitions, is_repeatable = 0, 0, False
     while at < len(source):
-        token = _TOKEN.match(source, at)
+        token = SIMPLE_TOKEN.match(source, at)
         if token is None:
             return None
         at, kind, text = token.end(), token.lastindex, token[0]
@@ -60,7 +60,7 @@ def parse_simple(source: str, *, javascript: bool) -> tuple[str, Outline] | None
             parts += (text[:-1], text[-1]) if len(text) > 1 else (text,)  # a repetition is about the last character
         elif kind == 2:
             written.append(text)
-            parts.append(chr(int(text[2:], 16)) if text[1] == "x" else text[1])
+            parts.append(literal_text(text))
         elif kind in (3, 4, 10):
             if (kind == 10 and javascript) or any(low > high for low, high in _RANGE.findall(text)):
                 return None
@@ -107,6 +107,13 @@ def parse_simple(source: str, *, javascript: bool) -> tuple[str, Outline] | None
     if groups:
         return None
     return "".join(written), (*branches, parts) if branches else parts
+
+
+def literal_text(token: str) -> str:
+    """Of a token of the first two kinds."""
+    if token[0] != "\\":
+        return token
+    return chr(int(token[2:], 16)) if token[1] == "x" else token[1]
 
 
 def _read_bounds(quantifier: str) -> tuple[int, int | None]:

@@ -46,21 +46,21 @@ _CONTROL_CHARACTERS: Final = {
     "\x1b": ("an escape", r"\e"),
     "\x00": ("a null", r"\0"),
 }
-_CONTROL: Final = re.compile(f"[{''.join(map(re.escape, _CONTROL_CHARACTERS))}]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_INVISIBLE_EDGE: Final = re.compile(
+_CONTROL: Final = lazy_pattern(f"[{''.join(map(re.escape, _CONTROL_CHARACTERS))}]")
+_SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
+_INVISIBLE_EDGE: Final = lazy_pattern(
     "^[\ufeff\u200b\u200c\u200d\u2060\u2028]+[^]]|[^[][\ufeff\u200b\u200c\u200d\u2060\u2028]+$|.\n$"
 )
-_MAY_NEVER_MATCH: Final = re.compile(r".\^|\$.|\\[AzZ]|\[\]|\(\?<?!")
+_MAY_NEVER_MATCH: Final = lazy_pattern(r".\^|\$.|\\[AzZ]|\[\]|\(\?<?!")
 """Cheaper than to look closely: a pattern without an anchor inside, an empty set or a negative look-around can match."""
-_NOT_IN_NAMES: Final = re.compile(r"[^\w.:/@ *?|!\[\]-]|(?<!\[)!|^\s|\s$|\[\]|\[(?!.*\])", re.DOTALL)
+_NOT_IN_NAMES: Final = lazy_pattern(r"[^\w.:/@ *?|!\[\]-]|(?<!\[)!|^\s|\s$|\[\]|\[(?!.*\])", re.DOTALL)
 """What no tool's name and no glob for one has."""
 _NAME_SYNTAX: Final = lazy_pattern(
     r"\\[./:@wWdDsSbB-]|\[[^]]*\]|\{\d+(?:,\d*)?\}|\(\?(?:<?[=!]|:|P?<\w+>|[a-z-]+[:)])|\\[pP]\{\w+\}"
 )
-_NOT_IN_NAME_PATTERNS: Final = re.compile(r"[^\w.:/@ *+?|()^$-]|^\^?/")
+_NOT_IN_NAME_PATTERNS: Final = lazy_pattern(r"[^\w.:/@ *+?|()^$-]|^\^?/")
 """What no regular expression for a tool's name has, besides its syntax."""
-_NOT_IN_EXACT_NAMES: Final = re.compile(r"[^\w.:/@ |*+?()\[\]{}^$\\-]|^[\s/]|[\s/]$")
+_NOT_IN_EXACT_NAMES: Final = lazy_pattern(r"[^\w.:/@ |*+?()\[\]{}^$\\-]|^[\s/]|[\s/]$")
 _CALL_RULE: Final = lazy_pattern(r"\^?[\w.]+\([^()|]*(?::\*?|\s)[^()|]*\)\$?")
 """`Bash(git push:*)`, which names a tool and tests its input."""
 _SPACED_ALTERNATIVES: Final = lazy_pattern(r"^\s|\s$|\w\s+\||\|\s+\w")
@@ -79,9 +79,8 @@ _FIELD_PATH: Final = lazy_pattern(
     r"(?:tool[._]?)?(?:input|params|args)\.(\w+)"
 )  # a field is written without the way to it
 _TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
-_SUSPICIOUS: Final = re.compile(
-    "|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern, _MAY_NEVER_MATCH.pattern, r"\{\{|%USER"))
-)
+_SUSPICIOUS: Final = lazy_pattern("|".join((_MAY_NEVER_MATCH.pattern, r"\{\{|%USER")))
+_SUSPICIOUS_CHARACTERS: Final = lazy_pattern("|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern)))
 _MINOR_FIELDS: Final = frozenset(
     (
         "description", "run_in_background", "is_background", "replace_all", "edits", "cell_id", "cell_type", "edit_mode",
@@ -137,7 +136,7 @@ def _is_clean(when: Condition) -> bool:
         subject, source = when.subject, when.pattern.source
         if type(subject) is ToolName:
             return _is_clean_name(source, _word_of(when.pattern), subject.vocabulary.name)
-        if _SUSPICIOUS.search(source) is not None:
+        if _is_suspicious(source):
             return False
         field = _field_of(subject)
         return field is None or (_is_clean_field(field) and not (field == "command" and _is_glob_of_command(when)))
@@ -151,6 +150,13 @@ def _is_clean(when: Condition) -> bool:
     if isinstance(when, Not):
         return not isinstance(when.part, (Always, All)) and _is_clean(when.part)
     return not isinstance(when, Equals) or when.path[:2] != _INPUT
+
+
+def _is_suspicious(source: str) -> bool:
+    """Of printable ASCII, as almost every pattern is, no character needs a look."""
+    if _SUSPICIOUS.search(source) is not None:
+        return True
+    return not (source.isascii() and source.isprintable()) and _SUSPICIOUS_CHARACTERS.search(source) is not None
 
 
 def check_never_holds(hook: Hook) -> Iterator[Problem]:
@@ -440,7 +446,7 @@ def _all_name_words() -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def _is_clean_name(source: str, word: str, vocabulary_name: str) -> bool:
-    if _SUSPICIOUS.search(source) is not None or not _may_be_name(source, word):
+    if _is_suspicious(source) or not _may_be_name(source, word):
         return False
     vocabulary = VOCABULARIES.get(vocabulary_name, NATIVE)
     found = _PLAIN_NAMES.fullmatch(source.replace(" ", ""))

@@ -69,9 +69,11 @@ def parse_action(at: Node, info: HookInfo) -> Action | None:
     """After an error, an action that always fails, so that `on_error` applies."""
     before = len(at.problems)
     action = _parse_action(at, info)
-    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
-    if action is not None or not errors:
+    if action is not None:
         return action
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if not errors:
+        return None
     return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", _intended(at, info), written=at.value)
 
 
@@ -104,7 +106,7 @@ def _parse_action(at: Node, info: HookInfo) -> Action | None:
     value = next(
         place for key, place in at.entries() if key == name
     )  # `deny:` without a value is a deny without a reason
-    options = read_values(at, key.options, info)
+    options = read_values(at, key.options, info) if key.options else {}
     action: Action | None = key.read(value, info, options or {})
     return None if options is None else action
 

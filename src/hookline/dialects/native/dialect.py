@@ -221,7 +221,7 @@ def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
     values = {name: value for name, value in read.items() if value is not None}
     unreadable = (read.keys() - values.keys()) | damaged
     is_known = at.value.keys() <= HOOK_KEYS.keys() and not unreadable & {"names", "scope"}
-    if at.get("on") is None and not any(_HOOK_HINTS.get(key) == EVENT_HINT for key in at.value):
+    if at.value.get("on") is None and not any(_HOOK_HINTS.get(key) == EVENT_HINT for key in at.value):
         at.add_problem("missing-key", f"{at.location}: on is missing.", _ON_HINT)
     events = values.get("on", ())
     if not events:
@@ -253,16 +253,16 @@ def _build_hook(
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
     written = values.get("on_error")
     info = _hook_info(event, id, values)
-    parsed = parse_condition(at.get("when"), info)
-    split = None if parsed is None else split_count(at.get("when"), parsed)
+    written_when = at.get("when")
+    parsed = parse_condition(written_when, info)
+    split = None if parsed is None else split_count(written_when, parsed)
     when, count = (None, None) if split is None else split
     then = (
         InvalidAction("cannot run: its then cannot be read", _MAY_STOP) if "then" in damaged else _parse_then(at, info)
     )
     if when is None or then is None:
         return None
-    place = at.get("on_error")
-    if place is not None and written is not None and cannot_ask(written, event):
+    if written is not None and cannot_ask(written, event) and (place := at.get("on_error")) is not None:
         what = f"{place.location}: ask counts as closed, because nobody can be asked about {event}."
         place.add_problem("on-error", what, "Write on_error: closed.", severity=Severity.WARNING)
     return Hook(
