@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
@@ -14,6 +13,7 @@ from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import dataclasses
 
 with extra_required("hookline.frameworks.google_adk needs Google ADK", "google-adk"):
     from google.adk.code_executors.base_code_executor import BaseCodeExecutor
@@ -179,7 +179,7 @@ class HooklinePlugin(BasePlugin):
         if not isinstance(code, str):
             return CodeExecutionResult(stderr="A hook replaced the code with something else.")
         with run.tool_context():
-            result = executor.execute_code(context, replace(given, code=code))
+            result = executor.execute_code(context, dataclasses.replace(given, code=code))
         error = result.stderr or None
         after = self.hooks.run_sync(
             run.after_tool(call, result.stdout if error is None else None, input=answer.input, error=error)
@@ -187,7 +187,7 @@ class HooklinePlugin(BasePlugin):
         if not after.is_changed and not after.notes:
             return result
         shown = {"stdout": after.text, "stderr": ""} if after.ok else {"stdout": "", "stderr": after.text}
-        return replace(result, **shown)
+        return dataclasses.replace(result, **shown)
 
     def _has_run(self, run: AgentRun, call: FrameworkCall) -> bool:
         if (run.key, call.id) not in self._running:
