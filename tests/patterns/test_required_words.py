@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -159,7 +158,7 @@ def without_words(source: str, syntax: Syntax, whole: bool) -> Pattern:
         built = module._compile_native(source, whole)
     else:
         built = module._compile_tree(module._parse_source(source, syntax), whole)
-    return Pattern(source, syntax, whole, replace(built, words=NO_WORDS))
+    return Pattern(source, syntax, whole, built, NO_WORDS)
 
 
 def spellings_of(compiled: Pattern, words: tuple[str, ...]) -> list[str | None]:
