@@ -1,6 +1,7 @@
 """A harness made with the protocol's reference SDK. It asks the backend in its arguments, and prints what came of each call."""
 
 import json
+import os
 import sys
 
 import anyio
@@ -18,13 +19,17 @@ GRANTS = capability.ToolBeforeIntercept(allow=True, deny=True, ask=True, modify_
 
 async def main() -> None:
     transport = {"type": "stdio", "command": sys.argv[1], "args": sys.argv[2:], "lifecycle": "persistent"}
-    backend = {"id": "dev.hookline", "transport": transport, "subscriptions": [SUBSCRIPTION]}
+    backend = {"id": "dev.hookline", "transport": transport}
+    if os.environ.get("SUBSCRIBE"):  # otherwise it adopts what the backend wants
+        backend["subscriptions"] = [SUBSCRIPTION]
     async with Hooks(
         {"protocolVersion": "draft", "hooks": [backend]},
         source="urn:test:harness",
         harness=event.Harness(name="test", version="1"),
         capabilities=capability.HostCapabilities(tool_before=capability.ToolBeforeCapabilities(intercept=GRANTS)),
     ) as hooks:
+        for skipped in hooks.configuration_diagnostics:
+            print(json.dumps(skipped))
         for command in ("rm -rf /", "ls", "git push", "pwd"):
             call = event.ToolBeforeInput(
                 call_id="c1", name="Bash", kind="shell", input={"command": command}, path="native", origin="native"

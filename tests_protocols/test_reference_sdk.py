@@ -35,17 +35,18 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "p"
 
 
-def run(project: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+def run(project: Path, *command: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
     root = project.parent
     environment = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), "XDG_RUNTIME_DIR": str(root / "run")}
     words = [str(word) for word in command]
-    return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, cwd=project, env={**environment, **more}, capture_output=True, text=True, timeout=120)
 
 
-def test_the_reference_harness_obeys_hookline(project: Path) -> None:
+@pytest.mark.parametrize("subscribe", ["yes", ""], ids=["registered", "by-default"])
+def test_the_reference_harness_obeys_hookline(project: Path, subscribe: str) -> None:
     (project / "hookline.yaml").write_text(RULES)
     run(project, *HOOKLINE, "trust", "--yes")
-    done = run(project, PYTHON, HERE / "reference_harness.py", *HOOKLINE, "ahp")
+    done = run(project, PYTHON, HERE / "reference_harness.py", *HOOKLINE, "ahp", SUBSCRIBE=subscribe)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         {"permission": "deny", "input": {"command": "rm -rf /"}, "diagnostics": 0},

@@ -230,3 +230,11 @@ def test_over_http_a_notification_is_accepted_without_a_body(harness: Harness) -
 
     assert asyncio.run(post(body)).status is HTTPStatus.ACCEPTED
     assert asyncio.run(post(b"x")).body["error"]["code"] == -32700
+
+
+def test_a_harness_may_ask_what_to_subscribe_to(harness: Harness) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "hooks/configuration", "params": {"protocolVersion": "draft"}}
+    first, second = harness.send(request)["result"]["configuration"]["subscriptions"]
+    assert (first["mode"], first["failurePolicy"]) == ("intercept", "fail-closed")
+    assert "tool.before" in first["events"]
+    assert (second["mode"], second["events"]) == ("observe", ["session.end", "model.error"])

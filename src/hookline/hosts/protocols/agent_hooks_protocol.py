@@ -124,6 +124,8 @@ class AgentHooksBackend:
             return None
         if method == "hooks/capabilities":
             return _success_response(id, params, manifest=_MANIFEST)
+        if method == "hooks/configuration":
+            return _success_response(id, params, configuration=_CONFIGURATION)
         if method != "hooks/intercept":
             raise _RpcError(_ErrorCode.METHOD_NOT_FOUND, f"unknown method {method!r}")
         return await self._intercept(params, id)
@@ -409,6 +411,24 @@ _MANIFEST: Final = {
     "managedPolicy": {"scopes": ["user", "project"], "disableable": True},
     "correlationIdentityFields": ["id", "source", "session.id", "call.id"],
 }
+
+_CONFIGURATION: Final = {
+    "subscriptions": [
+        {
+            "events": list(_INTERCEPTED),
+            "mode": "intercept",
+            "timeoutMs": 30_000,
+            "failurePolicy": "fail-closed",
+            "content": {"default": "body"},
+        },
+        {
+            "events": [each for each in _OBSERVED if each not in _INTERCEPTED],
+            "mode": "observe",
+            "content": {"default": "body"},
+        },
+    ]
+}
+"""What a harness subscribes to that adopts its backend's defaults."""
 
 
 def ahp_routes(backend: AgentHooksBackend) -> dict[tuple[str, str], Route]:
