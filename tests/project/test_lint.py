@@ -106,7 +106,19 @@ def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:
     assert "These events have it: tool." in lint_texts(f"id: x, {hook}")
 
 
-@pytest.mark.parametrize("when", ["{any: []}", "{tool: bash, any: []}", "{not: {}}", "{not: {not: {any: []}}}"])
+@pytest.mark.parametrize(
+    "when",
+    [
+        "{any: []}",
+        "{tool: bash, any: []}",
+        "{not: {}}",
+        "{not: {not: {any: []}}}",
+        "{tool: bash, not: {tool: bash}}",
+        "{all: [{tool: bash}, {tool: write_file}]}",
+        "{tool: bash, kind: write}",
+        "{tool: bash, all: [{any: [{tool: read_file}, {kind: edit}]}]}",
+    ],
+)
 def test_a_condition_that_never_holds(when: str) -> None:
     (warning,) = lint_hooks(hooks_of(f"id: x, on: tool.before, when: {when}, then: {{log: x}}"))
     assert (warning.code, warning.severity) == ("never-true", Severity.WARNING)
@@ -114,7 +126,19 @@ def test_a_condition_that_never_holds(when: str) -> None:
     assert (error.code, error.severity) == ("never-true", Severity.ERROR)
 
 
-@pytest.mark.parametrize("when", ["{}", "{not: {any: []}}", "{any: [{tool: bash}]}", "[]"])
+@pytest.mark.parametrize(
+    "when",
+    [
+        "{}",
+        "{not: {any: []}}",
+        "{any: [{tool: bash}]}",
+        "[]",
+        "{tool: bash, kind: shell}",
+        "{all: [{tool: [bash, read_file]}, {kind: read}]}",
+        "{tool: mcp.git.push, kind: shell}",
+        "{tool: bash, not: {tool: write_file}}",
+    ],
+)
 def test_a_condition_that_may_hold(when: str) -> None:
     assert lint_codes(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == []
 

@@ -8,8 +8,9 @@ it; what only looks wrong is a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Final
 
 from hookline.config.problem import Problem, Severity
@@ -143,10 +144,10 @@ def _is_clean(when: Condition) -> bool:
     if isinstance(when, (All, AnyOf)):  # `All | AnyOf` would be made each time
         if not when.parts:
             return isinstance(when, All)
-        for part in when.parts:  # noqa: SIM110
+        for part in when.parts:
             if not _is_clean(part):
                 return False
-        return True
+        return kind is AnyOf or not _contradict(when.parts)
     if isinstance(when, Not):
         return not isinstance(when.part, (Always, All)) and _is_clean(when.part)
     return not isinstance(when, Equals) or when.path[:2] != _INPUT
@@ -175,10 +176,10 @@ def _always_answers(when: Condition, no: bool = False) -> bool:
             return not no
         case Never():
             return no
+        case All(parts) if no:
+            return any(_always_answers(part, no) for part in parts) or _contradict(parts)
         case All(parts):
-            return (
-                any(_always_answers(part, no) for part in parts) if no else all(_always_answers(part) for part in parts)
-            )
+            return all(_always_answers(part) for part in parts)
         case AnyOf(parts):
             return (
                 all(_always_answers(part, no) for part in parts) if no else any(_always_answers(part) for part in parts)
@@ -187,6 +188,22 @@ def _always_answers(when: Condition, no: bool = False) -> bool:
             return _always_answers(part, not no)
         case _:
             return False
+
+
+def _contradict(parts: Sequence[Condition]) -> bool:
+    """Whether one part excludes another: `tool: bash` beside `not: {tool: bash}`, or beside `tool: write_file`."""
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, All) else (part,))]
+    if any(part.part in flat for part in flat if isinstance(part, Not)):
+        return True
+    about_tools = [part for part in flat if isinstance(part, ToolKindIs | AnyOf) or _is_tool_name(part)]
+    if len(about_tools) < 2:  # almost always
+        return False
+    kinds = [found for part in about_tools if (found := _kinds_of(part))]
+    return any(one.isdisjoint(other) for one, other in combinations(kinds, 2))
+
+
+def _is_tool_name(when: Condition) -> bool:
+    return isinstance(when, Matches) and isinstance(when.subject, ToolName)
 
 
 def _parts(when: Condition, kinds: frozenset[ToolKind]) -> Iterator[tuple[Matches | Equals, frozenset[ToolKind]]]:
