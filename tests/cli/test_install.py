@@ -69,6 +69,11 @@ def test_either_for_the_user_or_in_the_project(hookline):
     assert hookline("install", "codex", "--user", "--project").exit_code == 1
 
 
+def test_hooks_are_not_served_over_http(hookline):
+    """Where nobody answers, some agents run the tool."""
+    assert "No such option" in hookline("install", "claude-code", "--http").stderr
+
+
 def test_a_name_that_is_nearly_right(hookline):
     assert "Did you mean codex?" in hookline("install", "codx").stderr
 
