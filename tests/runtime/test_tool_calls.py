@@ -72,6 +72,24 @@ def test_a_result_that_could_not_be_checked_is_an_error_for_the_model(tmp_path: 
     assert "123" not in str({**tool, "input": None})
 
 
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "{id: a, on: tool.after, then: {replace: {in: tool.result, pattern: 'sk-[0-9]+', with: '***'}}}",
+        "{id: a, on: tool.after, when: {result: 'sk-[0-9]+'}, then: {set: {tool.result: '***'}}}",
+        "{id: a, on: tool.store, then: {replace: {in: tool.result, pattern: 'sk-[0-9]+', with: '***'}}}",
+    ],
+)
+def test_what_hooks_remove_from_a_result_is_not_in_its_error_either(tmp_path: Path, hook: str) -> None:
+    async def work() -> None:
+        steps = [tool_call_step(("bash", {"command": "echo sk-123; exit 3"})), "done"]
+        async with open_runtime(tmp_path, f"hooks: [{hook}]", steps) as (runtime, model):
+            await send_prompt(await runtime.start(), "go")
+            assert model.requests[1].messages[-1]["content"] == "Error: exit code 3\n***"
+
+    run_async(work)
+
+
 def test_the_model_reads_the_output_of_a_failed_command_once(tmp_path: Path) -> None:
     async def work() -> None:
         steps = [tool_call_step(("bash", {"command": "echo only-once; exit 3"})), "done"]

@@ -144,7 +144,7 @@ class ToolCalls:
         looked = await self.session.decide(self.thread, event, {"tool": facts})
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
         halted = self.thread.take_halt(after)
-        left = after.event.facts["tool"]
+        left = _carry_into_error(facts, after.event.facts["tool"])
         return await self._store(
             call, {**left, **result_facts(result_from_facts(left))}, True, (*decisions, after), halted
         )
@@ -159,7 +159,7 @@ class ToolCalls:
     ) -> CompletedCall:
         """Stores the result as hooks leave it, and the notes and requests of the decisions."""
         stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
-        left = stored.event.facts["tool"]
+        left = _carry_into_error(facts, stored.event.facts["tool"])
         final = result_from_facts(left)
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": format_result(final)}
         more = left.get("more")
@@ -218,6 +218,14 @@ def result_facts(result: ToolResult) -> dict[str, Any]:
     if result.error or not result.ok:
         facts["error"] = result.error
     return facts
+
+
+def _carry_into_error(before: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
+    """The error of a failed command has its output: what hooks changed in the result must not stay there."""
+    old, new, error = before.get("result"), left.get("result"), left.get("error")
+    if not isinstance(old, str) or not old.strip() or new == old or not isinstance(error, str) or old not in error:
+        return left
+    return {**left, "error": error.replace(old, result_text(new))}
 
 
 def result_from_facts(facts: dict[str, Any]) -> ToolResult:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from hookline.errors import UndecidedError
 from hookline.hooks.actions.description import describe_value
+from hookline.hooks.actions.text_editor import TextEditor
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, path_text
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
@@ -18,7 +19,6 @@ from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import json
 
 _REPLACE_SECONDS = 1.0  # a long result with many matches takes longer than a search
-_MAX_DEPTH = 100
 INPUT_PATH: FactPath = ("tool", "input")
 
 
@@ -90,27 +90,20 @@ class Replace:
         return (self.path,)
 
     def new_value(self, old: Any, event: Event) -> Any:
+        if old is MISSING:
+            return old
+        deadline = time.perf_counter() + _REPLACE_SECONDS
+        failure = f"could not replace {self.pattern.source} in {path_text(self.path)}"
+        edits_keys = self.path[:2] != INPUT_PATH  # else a tool would not find its fields
+        editor = TextEditor(lambda text, _: self.pattern.replace(text, self.new, deadline), failure, edits_keys)
         try:
-            return self._replace_in(old, time.perf_counter() + _REPLACE_SECONDS, 0)
+            return editor.apply(old)
         except UndecidedError as undecided:
-            what = f"could not replace {self.pattern.source} in {path_text(self.path)}: {undecided}"
-            raise ActionError(FailureKind.TIMEOUT, what) from None
+            raise ActionError(FailureKind.TIMEOUT, f"{failure}: {undecided}") from None
 
     def describe(self) -> tuple[str, str]:
         found, new = describe_value(self.pattern.source), describe_value(self.new)
         return "replace", f"{path_text(self.path)}: {found} → {new}"
-
-    def _replace_in(self, value: Any, deadline: float, depth: int) -> Any:
-        if isinstance(value, str):
-            return self.pattern.replace(value, self.new, deadline)
-        if depth > _MAX_DEPTH and isinstance(value, (dict, list)):
-            what = f"could not replace {self.pattern.source} in {path_text(self.path)}: it is nested too deeply"
-            raise ActionError(FailureKind.RAISED, what)
-        if isinstance(value, dict):
-            return {key: self._replace_in(held, deadline, depth + 1) for key, held in value.items()}
-        if isinstance(value, list):
-            return [self._replace_in(held, deadline, depth + 1) for held in value]
-        return value
 
 
 @dataclass(frozen=True, slots=True)

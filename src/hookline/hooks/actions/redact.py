@@ -6,8 +6,9 @@ import time
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
+from hookline.hooks.actions.text_editor import TextEditor
 from hookline.hooks.conditions.secrets import SecretHints, allowed_out
-from hookline.hooks.event import Event, FactPath, path_text
+from hookline.hooks.event import MISSING, Event, FactPath, path_text
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.secret_formats import find_secrets, is_named_secret, replace_secrets
@@ -15,7 +16,6 @@ from hookline.lazy_dataclasses import dataclass
 
 MASK: Final = "***"
 _REDACT_SECONDS: Final = 1.0
-_MAX_DEPTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +31,19 @@ class RedactSecrets:
         return (self.path,)
 
     def new_value(self, old: Any, event: Event) -> Any:
+        if old is MISSING:
+            return old
+        deadline = time.perf_counter() + _REDACT_SECONDS
+        failure = f"could not redact secrets in {path_text(self.path)}"
+        edits_keys = self.path[:2] != ("tool", "input")
+        editor = TextEditor(lambda text, key: self._redact_text(text, deadline, key), failure, edits_keys)
         try:
-            return self._redact(old, time.perf_counter() + _REDACT_SECONDS, "", 0)
+            return editor.apply(old)
         except UndecidedError as undecided:
-            what = f"could not redact secrets in {path_text(self.path)}: {undecided}"
-            raise ActionError(FailureKind.TIMEOUT, what) from None
+            raise ActionError(FailureKind.TIMEOUT, f"{failure}: {undecided}") from None
 
     def describe(self) -> tuple[str, str]:
         return "redact", f"secrets in {path_text(self.path)}"
-
-    def _redact(self, value: Any, deadline: float, key: str, depth: int) -> Any:
-        if isinstance(value, str):
-            return self._redact_text(value, deadline, key)
-        if depth > _MAX_DEPTH and isinstance(value, (dict, list)):
-            what = f"could not redact secrets in {path_text(self.path)}: it is nested too deeply"
-            raise ActionError(FailureKind.RAISED, what)
-        if isinstance(value, dict):
-            return {name: self._redact(each, deadline, str(name), depth + 1) for name, each in value.items()}
-        return [self._redact(each, deadline, key, depth + 1) for each in value] if isinstance(value, list) else value
 
     def _redact_text(self, text: str, deadline: float, key: str) -> str:
         if key and is_named_secret(key, text) and not any(each.search(text, deadline) for each in self.allow):
