@@ -81,10 +81,11 @@ def test_no_spelling_of_a_denied_command_passes(guard: str, tmp_path: Path, atte
         attempt("a denied command in another spelling", not book.decide_now(event).denied, f"{guard}: {line!r}")
 
 
-def test_no_line_is_allowed_for_one_of_its_commands(tmp_path: Path, attempt: Attempt) -> None:
-    (tmp_path / "guard.yaml").write_text(
-        "hooks: [{id: g, on: tool.before, when: {tool: bash, input: {command: {starts: 'ls *'}}}, then: allow}]"
-    )
+@pytest.mark.parametrize(
+    "when", ["{tool: bash, input: {command: {starts: 'ls *'}}}", "{runs: ls}", "{runs: {program: ls}}"]
+)
+def test_no_line_is_allowed_for_one_of_its_commands(when: str, tmp_path: Path, attempt: Attempt) -> None:
+    (tmp_path / "guard.yaml").write_text(f"hooks: [{{id: g, on: tool.before, when: {when}, then: allow}}]")
     book = hookline.load(tmp_path / "guard.yaml")
     hidden = [around.format("rm x") for around in AROUND if around not in ("{}", "{} | cat")]
     hidden += [
@@ -109,6 +110,8 @@ def test_no_line_is_allowed_for_one_of_its_commands(tmp_path: Path, attempt: Att
         "`ls`",
         "eval ls; rm x",
         "find . -exec rm x +",
+        "ls\x0brm x",
+        "ls\u00a0rm",
     ]
     for line in hidden:
         event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": line}}})

@@ -20,6 +20,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.plugin_agent import PluginAgent
 from hookline.hosts.bridge.hook_cache import LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond
@@ -373,7 +374,8 @@ def _words_for_agent(value: object, user_only: tuple[str, ...]) -> str:
 def test_no_coding_agent_hears_a_word_of_it(repository: HostileRepository, agent: str, attempt: Attempt) -> None:
     _, payload = get_agent(agent).sample_call(str(repository.directory))
     environment = {b"HOME": os.fsencode(repository.home), b"PATH": os.fsencode(os.environ["PATH"])}
-    user_only = ("systemMessage", "user_message", *(("message",) if agent == "opencode" else ()))
+    is_plugin = isinstance(get_agent(agent), PluginAgent)  # which shows `message` to the user
+    user_only = ("systemMessage", "user_message", *(("message",) if is_plugin else ()))
     for event in get_agent(agent).events:
         call = AgentCall(
             agent=agent,

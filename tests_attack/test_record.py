@@ -157,9 +157,11 @@ def test_no_text_draws_on_the_screen(attempt: Attempt) -> None:
         "at": "2026-11-16T20:01:35.458752Z", "event": "tool.before", "verdict": "deny", "outcome": None,
         "host": "h", "tool": "t", "hook": "k", "input": {"command": "ls"}, "session": "s", "reason": "",
     }  # fmt: skip
+    own_spans = [[span.style for span in cell.spans] for cell in _cells(row)]
     for text in HOSTILE:
         for field in ("host", "tool", "hook", "event", "verdict", "input"):
             for hidden in (text, f"ls {text} ls"):
                 shown = _cells({**row, field: {"command": hidden} if field == "input" else hidden})
-                drawn = any(not cell.plain.isprintable() or cell.spans for cell in shown)
+                spans = [[span.style for span in cell.spans] for cell in shown]
+                drawn = spans != own_spans or not all(cell.plain.isprintable() for cell in shown)
                 attempt("draw on the screen", drawn, f"{field}: {hidden!r}")

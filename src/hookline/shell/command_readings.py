@@ -36,7 +36,9 @@ _FLAGS: Final = {  # options of a program that never take the next word
 _PLAIN_COMMAND: Final = lazy_pattern(
     r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?+(?: [\w./:@%+=,][\w./:@%+=,-]*)*+"
 )
-_HARMLESS_TARGETS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", ""))
+ODD_SPACE: Final = lazy_pattern(r"[^\S \t\n\r]")
+"""White space that separates no words in a shell: `ls\\u00a0x` is the name of one program."""
+HARMLESS_TARGETS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", ""))
 _MAX_DEPTH: Final = 8
 
 
@@ -61,7 +63,10 @@ def command_readings(text: str) -> Readings:
     found = read_commands(text)
     if found is UNREADABLE:
         return ((TOO_LONG,), (text,))
-    return _readings_of(found) or ((text.strip(),),)
+    readings = _readings_of(found) or ((text.strip(),),)
+    if ODD_SPACE.search(text) is None:
+        return readings
+    return (*readings, (ODD_SPACE.sub("\x01", text),))
 
 
 @lru_cache(maxsize=256)
@@ -69,7 +74,7 @@ def _readings_of(found: RunText) -> Readings:
     own = [_texts_of(command) for command in found.commands]
     names = [program_name(command.words[0]) for command in found.commands]
     readings: dict[tuple[str, ...], None] = dict.fromkeys(
-        (f"> {_one_word(target)}",) for target in found.targets if target not in _HARMLESS_TARGETS
+        (f"> {_one_word(target)}",) for target in found.targets if target not in HARMLESS_TARGETS
     )
     readings |= dict.fromkeys((_one_word(setting),) for setting in found.settings)
     merged: dict[int, list[str]] = {}

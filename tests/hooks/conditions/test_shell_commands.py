@@ -129,6 +129,28 @@ def test_an_allow_needs_every_command_and_no_guess(event: Event, verdict: Verdic
     assert book("{runs: ls}", "allow").decide_now(event).verdict is verdict
 
 
+MORE = ["ls > x", "ls 2>> x", "PATH=. ls", "LD_PRELOAD=x ls", "./ls", "/tmp/ls", "ls\u00a0x", "ls\x0bx"]
+NO_MORE = ["ls > /dev/null", "ls 2>&1", "FOO=1 ls", "/bin/ls", "/usr/bin/ls -l", "ls < x", "ls 'a > b'"]
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"), [*((line, Verdict.SILENT) for line in MORE), *((line, Verdict.ALLOW) for line in NO_MORE)]
+)
+def test_an_allow_is_for_a_line_that_does_nothing_else(line: str, verdict: Verdict) -> None:
+    assert book("{runs: ls}", "allow").decide_now(shell(line)).verdict is verdict
+
+
+@pytest.mark.parametrize("line", MORE)
+def test_a_guard_holds_for_a_line_that_does_more(line: str) -> None:
+    assert book("{runs: ls}").decide_now(shell(line)).denied
+    assert book("{kind: shell, not: {runs: [ls, cat]}}").decide_now(shell(line)).denied
+
+
+@pytest.mark.parametrize("line", NO_MORE)
+def test_what_is_excepted_may_not_do_more(line: str) -> None:
+    assert not book("{kind: shell, not: {runs: [ls, cat]}}").decide_now(shell(line)).denied
+
+
 def test_conditions_of_one_hook_are_about_the_same_command() -> None:
     push = book("{runs: {program: git, subcommand: push}, not: {runs: {program: git, flags: [dry-run]}}}")
     assert not push.decide_now(shell("cd x && git push --dry-run")).denied

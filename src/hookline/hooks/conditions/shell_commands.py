@@ -16,13 +16,14 @@ from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_module
+from hookline.shell.command_readings import HARMLESS_TARGETS, ODD_SPACE
 from hookline.shell.grammar import HAS_UNKNOWN
 
 if TYPE_CHECKING:
     from hookline.shell import command_query, expansion, operands, run_commands
     from hookline.shell.command_query import CommandQuery
     from hookline.shell.parsed_text import Path
-    from hookline.shell.run_commands import RunCommand
+    from hookline.shell.run_commands import RunCommand, RunText
 else:  # the parser takes time to load, and an import within a function as much as a search
     command_query = lazy_module("hookline.shell.command_query")
     expansion = lazy_module("hookline.shell.expansion")
@@ -33,6 +34,9 @@ UNKNOWN_PROGRAM: Final = "\0"
 """The name of a program that cannot be known, for the index."""
 _COMMAND: Final = ToolField(("command",))
 _SHOWN_WORDS: Final = 6
+_SYSTEM_DIRECTORIES: Final = frozenset(
+    ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
+)
 _COMMANDS: Final = "the commands of a shell tool"  # a key of Event.choices and of the event's cache
 
 
@@ -54,6 +58,7 @@ class CommandsRun(NamedTuple):
     files: tuple[tuple[Path, str], ...] = ()  # that redirections read or write, and where
     words: frozenset[str] = frozenset()  # of all of them
     operands: dict[int, list[str]] | None = None  # of the commands that were asked about, by their position
+    texts: tuple[tuple[str, RunText], ...] = ()  # as given and as read
 
 
 _NO_COMMANDS: Final = CommandsRun()
@@ -86,7 +91,22 @@ def _read_commands(event: Event, deadline: float) -> CommandsRun:
     names = tuple([normalize(command.words[0]) for command in in_time(commands, deadline)])
     programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
     files = tuple([file for each in read for file in each.files])
-    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {})
+    given = tuple(zip(texts, read, strict=True))
+    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {}, given)
+
+
+def _does_more(run: CommandsRun) -> bool:
+    """Whether the line may do more than its programs do: write a file, or run something else under their names."""
+    for text, read in run.texts:
+        if read.settings or not HARMLESS_TARGETS.issuperset(read.targets) or ODD_SPACE.search(text):
+            return True
+    return any(map(_is_elsewhere, run.commands))
+
+
+def _is_elsewhere(command: RunCommand) -> bool:
+    """Whether the program is named by a directory in which anybody may put one: `./ls`."""
+    directory, slash, _ = command.words[0].rpartition("/")
+    return bool(slash) and directory not in _SYSTEM_DIRECTORIES
 
 
 def _name_of_program(word: str) -> str:
@@ -191,6 +211,8 @@ class RunsCommand:
                 doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
         if True not in answers and True not in doubts:
             return False
+        if _does_more(run):
+            answers.append(False)
         if _is_guess(event):
             doubts.append(False)
         unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
