@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError
+from hookline.hooks import outcome as outcomes
 from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
@@ -130,7 +131,9 @@ class ReferenceRound:
                     self.note_failure(hook, holds)
                 outcome = self.counted(hook, await run(hook, self.event, self.host, again=True))
             self.found.asked.append((hook.id, True))
-            withheld = hook.on_error.changes if all(each in outcome.changes for each in hook.on_error.changes) else ()
+            paths = [path for path, _ in hook.on_error.changes]
+            withheld = outcome.changes[-len(paths) :] if paths else ()
+            withheld = withheld if [path for path, _ in withheld] == paths else ()
             self.event = self.event.with_changes(withheld)
             if outcome.verdict >= Verdict.ASK or outcome.halt or withheld:
                 self.count(Answer(at, hook, outcome, again=True))
@@ -182,8 +185,7 @@ class ReferenceRound:
     def counted(self, hook: Hook, answer: Outcome | Failure) -> Outcome:
         """The part of an answer that the event accepts; of a failure, the hook's on_error.
 
-        Another verdict, change or halt is a failure too: what the event accepts counts beside the on_error.
-        """
+        Another verdict, change or halt is a failure too: what the event accepts counts beside the on_error."""
         if isinstance(answer, Failure):
             failure = label(answer, hook)
             self.note_failure(hook, failure)
@@ -191,12 +193,10 @@ class ReferenceRound:
             if (accepted := self.accepted(declared)) != declared:
                 self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
             return accepted
-        accepted = self.accepted(answer)
-        if accepted == answer:
+        if (accepted := self.accepted(answer)) == answer:
             return answer
         _, found = accept_outcome(answer, hook.event, hook.origin.wording, hook.event_name)  # for its words
-        failure = found or Failure(FailureKind.NOT_ACCEPTED, "")
-        self.note_failure(hook, failure)
+        self.note_failure(hook, failure := found or Failure(FailureKind.NOT_ACCEPTED, ""))
         if (answer.verdict, answer.changes, answer.halt) == (accepted.verdict, accepted.changes, accepted.halt):
             return accepted
         declared = self.accepted(answer_to(failure, hook.on_error))
@@ -239,14 +239,12 @@ class ReferenceRound:
 
     def decision(self) -> ReferenceDecision:
         """What hooks changed after a deny does not count, except what they leave for each other."""
-        found = self.found
-        found.event = self.event
+        found, self.found.event = self.found, self.event
         if self.stopped_event is not None:
             left = {name: value for name, value in self.event.facts.items() if name == "metadata"}
             found.event = Event(self.event.name, {**self.stopped_event.facts, **left})
         found.verdict = Verdict.DENY if found.halt and EVENTS[self.event.name].accepts & May.DENY else found.verdict
-        if found.verdict is Verdict.DENY and not found.reason:
-            found.reason = f"Blocked by hook {found.by}"
+        found.reason = found.reason or (f"Blocked by hook {found.by}" if found.verdict is Verdict.DENY else "")
         return found
 
 
@@ -273,7 +271,9 @@ def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
         answer = replace(on_error, reason=on_error.reason.replace("{failure}", text))
         if not answer.reason and (answer.verdict > Verdict.ALLOW or answer.halt):
             answer = replace(answer, reason=text)
-        answer = replace(answer, notes=tuple(n if n.text else replace(n, text=failure.text) for n in answer.notes))
+        notes = tuple(n if n.text else replace(n, text=failure.text) for n in answer.notes)
+        changes = outcomes.denied_changes(answer.changes) if failure.denied else answer.changes
+        answer = replace(answer, notes=notes, changes=changes)
     early = failure.partial_outcome
     return answer if early is None else replace(both(early, answer), final=answer.final)
 

@@ -58,7 +58,9 @@ class RandomSet:
     @property
     def book(self) -> Book:
         book = load_text(self.config, "hookline.yaml", "native")
-        assert not [problem for problem in book.problems if problem.severity == "error"], book.problems
+        assert not [
+            problem for problem in book.problems if problem.severity == "error" and problem.code != "never-true"
+        ], book.problems
         return book
 
     @property
