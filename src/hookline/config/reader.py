@@ -135,8 +135,13 @@ def _front_matter_span(source: SourceText) -> tuple[int, int]:
     return opening.end(), closing.start() + 1
 
 
+def is_program_file(name: str | os.PathLike[str]) -> bool:
+    """Whether the file is not a document but a program that is itself a hook."""
+    return PurePath(name).parts[-3:-1] in _PROGRAM_FOLDERS
+
+
 def _format_of_name(name: str) -> FileFormat | None:
-    if PurePath(name).parts[-3:-1] in _PROGRAM_FOLDERS:
+    if is_program_file(name):
         return FileFormat.PROGRAM
     return _FORMAT_BY_SUFFIX.get(os.path.splitext(name)[1].lower())
 

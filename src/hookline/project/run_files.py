@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from hookline.config.reader import is_program_file
 from hookline.hooks.actions.verified import FileChangedError, FileState
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
@@ -57,7 +58,7 @@ class RunFiles:
     root: Path
     directory: Path  # of the file that has the hook
     accepted: Mapping[str, str]
-    document: Path  # the file itself is not one of them
+    document: Path  # the file itself is not one of them, unless it is a program
     private_bytecode: Path | None = None
 
     @property
@@ -70,8 +71,9 @@ class RunFiles:
         """Raises TooManyReferencesError."""
         expected = [self.root / name for name in self.accepted]
         named = find_referenced_files(self.references, self.root, self.directory, expected, working_directories)
-        found = add_imported_files((path for path in named if path != self.document), self.root, expected)
-        return tuple(path for path in found if path != self.document)
+        own = None if is_program_file(self.document) else self.document
+        found = add_imported_files((path for path in named if path != own), self.root, expected)
+        return tuple(path for path in found if path != own)
 
     def read(self, working_directories: Iterable[str] = ()) -> FileState:
         try:

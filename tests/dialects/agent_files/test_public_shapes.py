@@ -252,10 +252,12 @@ class Project:
         path = home / file[2:] if file.startswith("~/") else self.root / file
         path.parent.mkdir(parents=True)
         path.write_text(text)
-        trust = Trust(root / "state" / "trust.json")
-        sources = find_sources(self.root, home)
-        trust.accept(source for source in sources if source.is_from_project)
-        self.book = load_all(sources, trust)
+        self.trust, self.home = Trust(root / "state" / "trust.json"), home
+        self.trust.accept(source for source in find_sources(self.root, home) if source.is_from_project)
+        self.load()
+
+    def load(self) -> None:
+        self.book = load_all(find_sources(self.root, self.home), self.trust)
 
     def decide(self, tool: dict[str, Any]) -> Decision:
         facts = {"tool": tool, "cwd": str(self.root), "workspace": str(self.root), "session": {"id": "s"}}
@@ -287,3 +289,18 @@ def test_a_file_without_hooks_is_no_problem(tmp_path: Path, file: str, text: str
     project = Project(tmp_path, file, text)
     assert project.book.problems == ()
     assert project.book.hooks == ()
+
+
+@pytest.mark.parametrize("is_loaded_again", [False, True])
+def test_a_changed_program_of_cline_stops_the_calls_that_it_would_have_heard(
+    tmp_path: Path, is_loaded_again: bool
+) -> None:
+    """What runs is what was accepted: an agent that rewrites the program does not switch the guard off."""
+    file = ".clinerules/hooks/PreToolUse"
+    project = Project(tmp_path, file, f"#!/bin/sh\n{CLINE_GUARD}\n")
+    (project.root / file).write_text("#!/bin/sh\necho '{\"cancel\": false}'\n")
+    if is_loaded_again:
+        project.load()
+    assert project.decide(SHELL).verdict >= Verdict.ASK
+    (project.root / file).unlink()
+    assert project.decide(SHELL).verdict >= Verdict.ASK
