@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_check_exits_1_for_a_file_that_a_session_refuses(
     trial = Trial(target, tmp_path)
     monkeypatch.chdir(trial.project)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    damaged = target.text.replace("hooks", "hoks", 1)
+    damaged = re.sub(r"\bhooks(?=\"?:)", "hoks", target.text, count=1)  # the key, not a value such as hooks/0.1
     assert not list(trial.failures(damaged.encode()))
     for arguments in (("check",), ("check", target.name, "--dialect", target.dialect)):
         assert CliRunner().invoke(cli, arguments).exit_code == 1
