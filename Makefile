@@ -53,11 +53,11 @@ define with_packages
 	@reason=$$(.ci/npm-install $(2)/npm $(3)); code=$$?; \
 	if [ $$code -eq 75 ]; then echo "$(1): skipped: $$reason"; exit 0; fi; \
 	[ $$code -eq 0 ] || exit 1; \
-	$(4) $(BIN)/python -m pytest $(2) || { echo "$(1): running the failed tests once more"; $(BIN)/python -m pytest $(2) --last-failed; }
+	$(4) $(BIN)/python -m pytest $(2) $(5) || { echo "$(1): running the failed tests once more"; $(BIN)/python -m pytest $(2) --last-failed; }
 endef
 
 test-agents: $(VENV)/.ready  ## the real coding agents from npm and PyPI, with a scripted model
-	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&)
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&,-n 2 --dist loadgroup)
 
 test-frameworks: $(VENV)/.ready  ## each Python framework in an environment of its own, with a scripted model
 	@$(BIN)/python tests_frameworks/run.py

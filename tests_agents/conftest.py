@@ -14,6 +14,10 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:  # the tests of one agent share its runs, and its files below the home directory
+        parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        agent = parameters.get("runs") or parameters.get("agent")
+        item.add_marker(pytest.mark.xdist_group(agent.name if agent is not None else item.path.stem))
     if not MODULES.is_dir():
         for item in items:
             item.add_marker(pytest.mark.skip(reason="the agents are not installed; run make test-agents"))

@@ -106,8 +106,10 @@ def end_engine(sandbox: Sandbox) -> None:
     path = sandbox.home / ".local/state/hookline/run/engine.sock"
     if not path.exists() or not hasattr(socket, "SO_PEERCRED"):
         return
+    folder = os.open(path.parent, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as engine:
-        engine.connect(str(path))
+        engine.connect(f"/proc/self/fd/{folder}/{path.name}")  # the path itself may be longer than a socket's may be
+        os.close(folder)
         process, _, _ = struct.unpack("3i", engine.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     os.kill(process, signal.SIGTERM)
 
