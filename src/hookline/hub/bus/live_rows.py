@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
 BATCH_SECONDS: Final = 0.05
@@ -21,14 +21,17 @@ class LiveRows:
         self._dropped = 0
         self._wake = asyncio.Event()
 
-    def add(self, rows: Iterable[dict[str, Any]], outcomes: Iterable[dict[str, Any]]) -> None:
-        """The oldest rows of a second stay; later ones are counted."""
+    @property
+    def is_watched(self) -> bool:
+        return self._is_watched()
+
+    def add(self, rows: Sequence[Callable[[], dict[str, Any]]], outcomes: Iterable[dict[str, Any]]) -> None:
+        """The oldest rows of a second stay; later ones are counted, and never made."""
         if not self._is_watched():
             return
-        room = MOST_PER_SECOND - len(self._rows)
-        new = list(rows)
-        self._rows += new[: max(room, 0)]
-        self._dropped += max(0, len(new) - max(room, 0))
+        room = max(MOST_PER_SECOND - len(self._rows), 0)
+        self._rows += [make() for make in rows[:room]]
+        self._dropped += max(0, len(rows) - room)
         self._outcomes = [*self._outcomes, *outcomes][-MOST_PER_SECOND:]
         self._wake.set()
 

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -261,11 +262,17 @@ class Hub:
         return any(True for _ in self.socket.manager.get_participants(NAMESPACE, LIVE))
 
     def _on_taken(self, taken: Sequence[TakenLine]) -> None:
+        if not self.live.is_watched:
+            return
         rows, outcomes = [], []
         for each in taken:
             record = each.line.record
             if each.line.kind == "decision":
-                rows.append({**row_json(record), "machine": each.machine})
+                rows.append(partial(_live_row, each))
             if outcome := outcome_of(record):
                 outcomes.append({"session": record.get("session"), "call": record.get("call"), "outcome": outcome})
         self.live.add(rows, outcomes)
+
+
+def _live_row(taken: TakenLine) -> dict[str, Any]:
+    return {**row_json(taken.line.record), "machine": taken.machine}

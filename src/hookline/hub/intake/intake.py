@@ -97,13 +97,14 @@ class Intake:
                 chain.row.key = key
                 changed[line.origin] = chain
                 new.append(line if line.at <= now else replace(line, at=now))  # a clock that is ahead
+        insertion = await asyncio.to_thread(insert_decisions, new)  # a second of load must not hold up an answer
         checked = {hash: data for hash, data in (books or {}).items() if _is_book(hash, data)}
         try:
             await self._database.write(
                 combine_queries(
                     [
                         check_unchanged({origin: before[origin] for origin in changed}),
-                        insert_decisions(new),
+                        insertion,
                         upsert_origins([chain.row for chain in changed.values()]),
                         insert_books(checked, now),
                     ]

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from hookline.formatting import printable
@@ -62,7 +63,11 @@ def searched_name(value: object) -> str:
         return ""
     if len(value) > MAX_NAME:
         value = f"{value[: MAX_NAME - 17]}#{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-    return escape_text(value)
+    return _escape_name(value)
+
+
+_escape_name: Final = lru_cache(maxsize=8192)(escape_text)
+"""Most names are those of the record before."""
 
 
 def call_name(record: Record) -> str:
