@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -33,3 +34,14 @@ def test_each_line_is_answered_and_stdout_has_nothing_else(project, process):
     denied, unreadable = map(json.loads, ended.stdout.splitlines())
     assert denied["result"]["effects"] == [{"type": "deny", "reason": "Never. (hook no-rm, hookline.yaml:1)"}]
     assert unreadable["error"]["code"] == -32700
+
+
+def test_a_hook_that_asks_hookline_again_is_denied_at_once(project, process):
+    backend = json.dumps([sys.executable, "-m", "hookline", "ahp"])
+    (project / "hookline.yaml").write_text(
+        f"hooks: [{{id: self, on: tool.before, then: {{ahp: {backend}}}, timeout: 60s, on_error: closed}}]\n"
+    )
+    process("trust", "--yes")
+    ended = process("ahp", input=json.dumps(INTERCEPT) + "\n")
+    (effect,) = json.loads(ended.stdout)["result"]["effects"]
+    assert (effect["type"], "asks hookline ahp again" in effect["reason"]) == ("deny", True)

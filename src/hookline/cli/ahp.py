@@ -18,6 +18,7 @@ from hookline.cli.options import Verb
 from hookline.errors import HooklineError
 from hookline.runners.server_process import PipeClosedError, Stdio
 
+_RUNNING: Final = "HOOKLINE_AHP"  # in the environment of its hooks' programs
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks when the harness has left
 
 
@@ -34,6 +35,8 @@ def verb() -> int:
     """
     if sys.platform == "win32":
         raise HooklineError("hookline ahp does not work on Windows yet")
+    if _RUNNING in os.environ:
+        raise HooklineError("a hook of hookline ahp asks hookline ahp again; point its action ahp at another backend")
     run_async(_answer_messages())
     return 0
 
@@ -46,7 +49,8 @@ async def _answer_messages() -> None:
     directory = current_directory()
     harness = await Stdio.claim()
     engine = HookCache(ask_user_model)
-    backend = AgentHooksBackend(LocalDecider(engine, dict(os.environb)).decide, directory)
+    environment = {**os.environb, _RUNNING.encode(): b"1"}
+    backend = AgentHooksBackend(LocalDecider(engine, environment).decide, directory)
     try:
         async for line in harness:
             response = await backend.answer(line)

@@ -42,8 +42,13 @@ class HookInterchangeDialect:
     has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
-        spec = document.value.get("spec") if isinstance(document.value, dict) else None
-        return isinstance(spec, str) and spec.startswith("hooks/")
+        """By its version, or by its hooks, so that a misspelt version is reported and not ignored."""
+        value = document.value if isinstance(document.value, dict) else {}
+        spec, hooks = value.get("spec"), value.get("hooks")
+        if isinstance(spec, str) and spec.startswith("hooks/"):
+            return True
+        listed = hooks if isinstance(hooks, list) else []
+        return any(isinstance(hook, dict) and {"event", "handler"} <= hook.keys() for hook in listed)
 
     def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
