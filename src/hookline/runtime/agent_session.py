@@ -78,6 +78,7 @@ class AgentSession:
         self._last_file_hooks: Book | None = None  # hooks of the files at the last event
         self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of the session
         self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
+        self.on_end: Callable[[str], None] | None = None  # called with the reason once it has ended and is stored
         self._exchange = asyncio.Lock()
         self._running: asyncio.Task[ExchangeEnded] | None = None
         self._ending = asyncio.Lock()
@@ -188,6 +189,8 @@ class AgentSession:
                 self._parts = []
             finally:
                 await self.runtime.forget(self)
+            if self.on_end is not None and not is_lost:
+                self.on_end(reason)
 
     async def _is_lost(self) -> bool:
         """True if another process has taken over the session: it continues there."""

@@ -102,6 +102,26 @@ async def test_a_deleted_session_fires_its_last_event_and_leaves_nothing(tmp_pat
 
 
 @async_test
+async def test_each_end_of_a_session_is_told_once(tmp_path: Path) -> None:
+    async with agent_of(tmp_path) as (hub, client, watcher, agent):
+        idle, ended, deleted = [(await client.post("/sessions", {"agent": agent})).json()["id"] for _ in range(3)]
+        for runtime in hub.runtimes.running:
+            session = runtime.sessions[idle]
+            session.last_used = 0
+            await runtime.expire()
+        assert (await client.post(f"/sessions/{ended}/end")).status_code == 200
+        assert (await client.delete(f"/sessions/{deleted}")).status_code == 200
+        told = [{"id": idle, "reason": "idle"}, {"id": ended, "reason": "ended at the hub"}]
+        told.append({"id": deleted, "reason": "deleted"})
+        await eventually(lambda: len(watcher.of("session_ended")) == len(told))
+        assert watcher.of("session_ended") == told
+        assert {rooms for type, _, rooms in watcher.events if type == "session_ended"} == {
+            ("live", f"session:{id}") for id in (idle, ended, deleted)
+        }
+        assert (await client.get(f"/sessions/{idle}")).json()["state"] == "ended"
+
+
+@async_test
 async def test_an_ended_session_is_reopened_and_a_busy_one_is_cancelled(tmp_path: Path) -> None:
     slow = "steps: [{call: {bash: {command: sleep 30}}}, {say: done}, {say: again}]"
     async with agent_of(tmp_path, slow) as (hub, client, watcher, agent):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,7 +112,6 @@ class HubSessions:
             return
         session = await self._open(row, "")
         await session.end("ended at the hub")
-        self._tell_ended(id, "ended at the hub")
 
     async def delete(self, id: str) -> None:
         """Ends it, with its last events, and deletes everything of it."""
@@ -122,7 +120,8 @@ class HubSessions:
         if session is not None:
             session.cancel("deleted")
         await (await self._runtime_of(row)).delete(id)
-        self._tell_ended(id, "deleted")
+        if session is None or id in self._watched:  # it had ended before, or nobody used it since the hub started
+            self._tell_ended(id, "deleted")
         self._updates.forget(id)
 
     async def wait_until_stopped(self) -> None:
@@ -158,6 +157,7 @@ class HubSessions:
     def _watch(self, session: AgentSession, user: str) -> None:
         if self._watched.get(session.id) is not session:
             self._watched[session.id] = session
+            session.on_end = lambda reason: self._tell_ended(session.id, reason)
             session.watch(self._updates.listener(session.id, session.agent.id, user))
 
     async def _exchange(self, session: AgentSession, text: str | None) -> None:
@@ -170,10 +170,6 @@ class HubSessions:
             session.emit_status(session.main, str(error), "error")
         finally:
             self._running.pop(session.id, None)
-            with suppress(HooklineError):
-                row = await self._store.session(session.id)
-                if row is not None and row.ended is not None:
-                    self._tell_ended(session.id, row.ended)
 
     def _tell_ended(self, id: str, reason: str) -> None:
         self._watched.pop(id, None)
