@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,51 @@ async def test_a_yes_for_the_session_counts_for_the_same_call_only(tmp_path: Pat
         assert await ask_hub(place, QUESTION, MINUTE) == HubAnswer(True, "maria", why="for this session")
         other = HubQuestion("codex", "s1", "Bash", {"command": "git push -f"}, "Really?", "ask-push")
         assert await ask_hub(place, other, timedelta(seconds=0.3)) is None
+
+
+ASK = """
+import asyncio, sys, time
+from datetime import timedelta
+from pathlib import Path
+
+now = time.time
+time.time = lambda: now() + float(sys.argv[2])
+
+from hookline.hosts.hub.hub_file import read_hub_file
+from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
+
+question = HubQuestion("codex", "s1", "Bash", {"command": sys.argv[3]}, "Really?", "ask-push")
+answer = asyncio.run(ask_hub(read_hub_file(Path(sys.argv[1])), question, timedelta(minutes=1)))
+print(None if answer is None else answer.approved)
+"""
+
+
+async def ask_with_clock(directory: Path, seconds_off: int) -> asyncio.subprocess.Process:
+    """Another machine, whose clock is wrong."""
+    program = (sys.executable, "-c", ASK, str(directory), str(seconds_off), f"push {seconds_off}")
+    return await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+
+
+@async_test
+async def test_questions_have_the_time_of_the_hub(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _):
+        before = time.time()
+        ahead = await ask_with_clock(tmp_path, 3600)
+        await eventually(lambda: hub.approvals.waiting())
+        behind = await ask_with_clock(tmp_path, -3600)
+
+        async def both() -> bool:
+            return len(await hub.approvals.waiting()) == 2
+
+        await eventually(both)
+        questions = await hub.approvals.waiting()
+        assert [each["input"]["command"] for each in questions] == ["push 3600", "push -3600"]
+        for each in questions:
+            assert before <= each["created"] <= time.time()
+            assert each["expires"] - each["created"] <= 60
+            assert await hub.approvals.answer(each["id"], True, "maria")
+        for process in (ahead, behind):
+            assert (await process.communicate())[0].strip() == b"True"
 
 
 @async_test

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,20 @@ async def test_a_clock_that_is_ahead_is_noticed_and_changes_no_order(tmp_path: P
         skews = {row.id[0]: row.skew for row in await hub.origins.all()}
         assert skews["b"] == 0
         assert skews["a"] > 10**9
+
+
+@async_test
+async def test_records_of_clocks_an_hour_off_are_in_the_order_of_arrival(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        now = datetime.now(UTC)
+        offsets = {"ahead": 3600, "right": 0, "behind": -3600}
+        writers = {name: Writer(letter * 16) for name, letter in zip(offsets, "abc", strict=True)}
+        for round in (1, 2):
+            for name, seconds in offsets.items():
+                at = (now + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+                await hub.intake.take([writers[name].call(f"{name} {round}", at=at)])
+        rows, _ = await hub.decisions.page(DecisionFilter(until=4e9), None, 10)
+        assert [row["what"] for row in reversed(rows)] == [f"{name} {round}" for round in (1, 2) for name in offsets]
+        skews = {row.id[0]: row.skew for row in await hub.origins.all()}
+        assert 3500 < skews["a"] < 3700
+        assert skews["b"] == skews["c"] == 0
