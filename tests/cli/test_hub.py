@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
+from hookline.hosts.hub.hub_file import JoinedHub, write_hub_file
+
 
 @pytest.fixture
 def hub(hookline: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -78,3 +80,18 @@ def test_the_hub_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         assert "/#enter=" in lines[1]
         hub.send_signal(signal.SIGINT)
         assert hub.wait(20) == 0
+
+
+@pytest.mark.slow
+def test_a_hub_says_that_agents_ask_the_joined_one(tmp_path: Path) -> None:
+    write_hub_file(tmp_path / "hookline", JoinedHub("https://hub.example.org", "key", reports=True))
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "hookline", "hub"]
+    with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True, env=env) as hub:
+        assert hub.stdout is not None
+        lines = [hub.stdout.readline() for _ in range(3)]
+        assert lines[2].startswith("Agents here keep asking https://hub.example.org, which you joined.")
+        hub.send_signal(signal.SIGINT)
+        assert hub.wait(20) == 0
+    link = subprocess.run([*command, "open"], capture_output=True, text=True, env=env, check=True).stdout
+    assert "http://127.0.0.1:8765/#enter=" in link  # a code of this hub is not sent to the other one

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hosts.hub.hub_file import hub_file_path
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, hub_file_path, read_hub_file, write_hub_file
 from hookline.hub.access.roles import Role
 from hookline.hub.hub_server import listen, run_hub
 from hookline.lazy_dataclasses import replace
@@ -36,6 +36,20 @@ async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_pa
     async with serve_hub(tmp_path) as (hub, _):
         assert (await hub.access.identify(first)).role is Role.REPORTER  # hosts that wait for an answer go on
         assert len(await hub.access.table.users()) == 1
+
+
+@async_test
+async def test_a_hub_that_this_machine_joined_stays_the_one_to_ask(tmp_path: Path) -> None:
+    joined = JoinedHub("https://hub.example.org", "key", "office", AskAt.HUB, reports=True, takes_rules=True)
+    write_hub_file(tmp_path, joined)
+    async with serve_hub(tmp_path) as (_, link):
+        assert "#enter=" in link
+        assert read_hub_file(tmp_path) == joined
+    hub_file_path(tmp_path).unlink()
+    async with serve_hub(tmp_path) as (hub, _):
+        found = read_hub_file(tmp_path)
+        assert found is not None
+        assert (found.url, found.reports) == (hub.config.url, False)
 
 
 @async_test

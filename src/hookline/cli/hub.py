@@ -83,11 +83,17 @@ def verb(
     if context.invoked_subcommand is not None:
         return
     _require_extra()
+    from hookline.hosts.hub.hub_file import read_joined_hub
     from hookline.hub.hub_server import run_hub
 
     async def on_ready(hub: Hub, link: str) -> None:
         out(f"hookline hub: {hub.config.url}")
         out(f"Sign in within 5 minutes, once: {link}")
+        joined = read_joined_hub(hub.config.state)
+        if joined is not None:
+            out(
+                f"Agents here keep asking {joined.url}, which you joined. To ask this hub: `hookline hub leave`, restart."
+            )
         if demo:
             out("The agents are made up and work in a scratch directory. Ctrl-C ends the hub and removes it.")
         else:
@@ -281,7 +287,7 @@ def _running_url(config: HubConfig) -> str:
     from hookline.hosts.hub.hub_file import read_hub_file
 
     running = read_hub_file(config.state)
-    return config.url if config.public_url or running is None else running.url
+    return config.url if config.public_url or running is None or running.reports else running.url
 
 
 def _with_access(config: HubConfig, work: Callable[[Access], Awaitable[T]]) -> T:

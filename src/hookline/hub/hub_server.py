@@ -14,7 +14,7 @@ import uvicorn
 
 from hookline.errors import HooklineError
 from hookline.hooks.session_facts import login_name
-from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file, write_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file, read_joined_hub, write_hub_file
 from hookline.hub.access.roles import Role
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.context.running_hub import Hub
@@ -57,7 +57,11 @@ async def _prepare_access(hub: Hub) -> str:
 
 
 async def _write_hub_file(hub: Hub) -> None:
-    """The key of an earlier start stays: hosts may wait for an answer to a question that they asked with it."""
+    """A hub that this machine joined stays. So does the key of an earlier start: hosts may wait for an answer to a
+    question that they asked with it.
+    """
+    if read_joined_hub(hub.config.state) is not None:
+        return
     before = read_hub_file(hub.config.state)
     known = before is not None and (await hub.access.identify(before.key)).role is Role.REPORTER
     if before is not None and known:

@@ -1,6 +1,6 @@
 """`hub.json` in the state directory: which hub this user's hosts ask, and the key that they show there.
 
-A hub that starts on this machine writes it, and so does `hookline hub join`.
+`hookline hub join` writes it. So does a hub that starts on this machine, unless the machine joined another one.
 """
 
 from __future__ import annotations
@@ -92,6 +92,12 @@ def read_hub_file(state: Path) -> JoinedHub | None:
         return _parse(json.loads(data))
     except (TypeError, ValueError, HooklineError, RecursionError):
         return None
+
+
+def read_joined_hub(state: Path) -> JoinedHub | None:
+    """The hub that `hookline hub join` named; None if hosts ask one that runs on this machine."""
+    hub = read_hub_file(state)
+    return hub if hub is not None and hub.reports else None
 
 
 def _parse(about: Any) -> JoinedHub:
