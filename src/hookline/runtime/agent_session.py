@@ -24,6 +24,7 @@ from hookline.runtime.apps.app import Agent
 from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import describe_session, shared_facts
 from hookline.runtime.exchange import Exchange
+from hookline.runtime.interception import Interception
 from hookline.runtime.models.model import Model
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import is_unfinished
@@ -83,6 +84,7 @@ class AgentSession:
         self._running: asyncio.Task[ExchangeEnded] | None = None
         self._ending = asyncio.Lock()
         self.environment = SessionEnvironment()
+        self.interception = Interception(self, runtime.interceptors)
         self.transcript = Transcript(self, runtime.state_directory / "transcripts")
 
     @property
@@ -183,6 +185,8 @@ class AgentSession:
                 await self._drain_background()  # the last event is the last: hooks in the background come before it
                 await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
             await self._drain_background()
+            if not is_lost:
+                await self.interception.end(self.main, "error" if reason == Ending.SESSION_FAIL else "completed")
             try:
                 if not is_lost:
                     await self.save(self.main, ended=reason)
@@ -245,6 +249,7 @@ class AgentSession:
         if agent.denied or agent.halt or started.halt:
             refused = agent if agent.denied or agent.halt else started
             raise Denied(refused.reason or "hooks denied the start of the agent", refused.by, refused.source)
+        await self.interception.start(self.main)
         return started, agent
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
@@ -272,6 +277,7 @@ class AgentSession:
             self._threads[row.id] = thread
         self._saved = await self.store.counts(self.id)
         self.counts.restore(self.id, self._saved)
+        self.interception.resume()
         self._parts, self._joined = parse_stored_files(self.row.hooks), None
 
     def _stored_turns(self, row: ThreadRow) -> tuple[int, bool]:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
+from hookline.errors import Halted
 from hookline.hooks.outcome import Compact
 from hookline.runtime.event_facts import context_tokens, overhead_tokens, record_tokens
 from hookline.runtime.history import calls_of, messages_after_hooks
@@ -108,9 +109,12 @@ async def _summarize(thread: StoredThread, dropped: Sequence[Message], how: Comp
         await _build_summary_request(thread, dropped, how.summary_prompt or _SUMMARY_PROMPT, most),
         max_tokens=how.summary_max_tokens,
     )
+    interception = thread.session.interception
     try:
+        request = await interception.before_model(thread, model.name, request)
         summary = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, TextChunk)])
-    except ModelError as error:
+        summary, _ = await interception.after_model(thread, model.name, summary, [])
+    except (ModelError, Halted) as error:
         thread.session.emit_status(
             thread, f"the history could not be summarised, so it was truncated: {error}", "warning"
         )

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
-from hookline.errors import Halted, HooklineError
+from hookline.errors import Denied, Halted, HooklineError
 from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.effects import apply_effects, apply_requests
@@ -106,7 +106,11 @@ class Exchange:
         if decision.denied or decision.halt:  # the prompt is neither stored nor sent
             return Ending.REFUSED, decision.full_reason
         left = decision.event.facts.get("prompt")
-        self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
+        try:
+            text = await self.session.interception.on_input(self.thread, left if isinstance(left, str) else prompt)
+        except Denied as denied:
+            return Ending.REFUSED, str(denied)
+        self.thread.progress.prompt = text
         if self.thread.agent.side_b is not None:  # store whose turn it is, in case of a crash
             await self.session.save(self.thread)
         await self.thread.inject_message({"role": "user", "content": text})

@@ -82,14 +82,16 @@ async def _wait_before_retry(thread: StoredThread, error: ModelError, attempt: i
 
 
 async def _stream_answer(thread: StoredThread, request: CompletionRequest) -> ModelAnswer:
-    model = await thread.session.model_of(thread)
+    model, interception = await thread.session.model_of(thread), thread.session.interception
+    request = await interception.before_model(thread, model.name, request)
     answer, spent = ModelAnswer("", []), None
     async with aclosing(model.stream(request)) as pieces:
         async for piece in pieces:
             match piece:
                 case TextChunk(text):
                     answer.text += text
-                    thread.session.emit(TextDelta(thread.id, thread.agent.id, text))
+                    if not interception.is_active:
+                        thread.session.emit(TextDelta(thread.id, thread.agent.id, text))
                 case RequestedCall():
                     answer.calls.append(piece)
                 case TokenUsage():
@@ -97,4 +99,10 @@ async def _stream_answer(thread: StoredThread, request: CompletionRequest) -> Mo
     known = spent.input + spent.output if spent is not None else 0
     said = {"content": answer.text, "tool_calls": format_calls(answer.calls) if answer.calls else None}
     await record_tokens(thread, known or request_tokens(request) + message_tokens(said), said)
-    return answer
+    if not interception.is_active:
+        return answer
+    text, calls = await interception.after_model(thread, model.name, answer.text, answer.calls)
+    if text or not calls:
+        text = await interception.on_output(thread, text)
+        thread.session.emit(TextDelta(thread.id, thread.agent.id, text))
+    return ModelAnswer(text, calls)

@@ -33,6 +33,7 @@ from hookline.runtime.app_message import SendMessageTool
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import Agent, App
 from hookline.runtime.apps.app_loader import app_source, load_app
+from hookline.runtime.interception import Emitter
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.registry import create_model
@@ -222,6 +223,10 @@ class Runtime:
     @property
     def watch(self) -> Callable[[Update], None] | None:
         return self._settings.watch
+
+    @property
+    def interceptors(self) -> Emitter | None:
+        return self._settings.interceptors
 
     @property
     def ask(self) -> AskCallback | None:

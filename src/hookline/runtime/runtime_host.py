@@ -17,6 +17,7 @@ from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import RESULT_EVENTS, ToolCall, execute
+from hookline.runtime.interception import InterceptionDeniedError
 from hookline.runtime.investigation import READING_TOOLS, inspect_result, investigate
 from hookline.runtime.models.hook_model import complete
 from hookline.runtime.notes import inject_notes
@@ -139,7 +140,14 @@ class InternalToolCall:
         tool = self._thread.find_hook_tool(name)
         if tool is None:  # an MCP server may have stopped meanwhile
             raise UnavailableError(f"there is no tool {name!r} here any more")
-        self._call, self._ran = replace(self._call, input=input), True
+        self._call = replace(self._call, input=input)
         decided, approval = self._question or (decision, None)
-        context = self._session.tool_context_of(self._thread, self._call.id)
-        return (await execute(self._call, decided, tool, context, approval)).result
+        interception = self._session.interception
+        try:
+            self._call, decided = await interception.before_tool(self._thread, self._call, decided)
+            self._ran = True
+            context = self._session.tool_context_of(self._thread, self._call.id)
+            done = await execute(self._call, decided, tool, context, approval)
+            return await interception.after_tool(self._thread, self._call, done.result)
+        except InterceptionDeniedError as denied:
+            return ToolResult(None, False, str(denied))

@@ -17,6 +17,7 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.project.trust_store import Trust, trust_file_path
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import App
+from hookline.runtime.interception import Emitter
 from hookline.runtime.models.model import Model
 from hookline.runtime.storage.store import Store, file_url
 from hookline.runtime.tools.tool_definition import Tool
@@ -53,6 +54,7 @@ class Settings:
     host_for: Callable[[AgentSession, StoredThread], ThreadHost] | None = None  # what hooks of a thread reach
     extra_hooks: Callable[[], tuple[ExtraHooks, ...]] | None = None  # in force beside those of the files
     watch: Callable[[Update], None] | None = None  # called with every update, from a session's first event on
+    interceptors: Emitter | None = None  # of AGENT-HOOKS 0.1, asked after hooks
     ask: AskCallback | None = None  # called when hooks ask for approval
     unattended: bool = False  # approval requests are denied at once
     patience: timedelta = timedelta(minutes=10)  # how long to wait for an approval

@@ -15,6 +15,7 @@ from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import QUEUE_CALLER, RESULT_EVENTS, ToolCall, execute
 from hookline.runtime.history import format_calls
+from hookline.runtime.interception import InterceptionDeniedError
 from hookline.runtime.models.model import RequestedCall
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import recorded_result
@@ -108,13 +109,19 @@ class ToolCalls:
             except ApprovalDenied as refused:
                 no = _failure_facts(_tool_facts(final, tool), str(refused))
                 return await self._store(final, no, False, (decision,), refused.halted)
+        try:
+            final, decision = await self.session.interception.before_tool(self.thread, final, decision)
+        except InterceptionDeniedError as denied:
+            no = _failure_facts(_tool_facts(final, tool), str(denied))
+            return await self._store(final, no, False, (decision,), denied.halted)
         return await self._execute(final, tool, decision, approval)
 
     async def _execute(
         self, call: ToolCall, tool: Tool, decision: Decision, approval: ApprovalRow | None
     ) -> CompletedCall:
         context, hears = self.session.tool_context_of(self.thread, call.id), self.session.book.hears
-        stores_result = not any(map(hears, RESULT_EVENTS))  # else nothing is stored before these hooks have answered
+        is_judged = any(map(hears, RESULT_EVENTS)) or self.session.interception.is_active
+        stores_result = not is_judged  # else nothing is stored before hooks and interceptors have answered
         done = await execute(call, decision, tool, context, approval, stores_result=stores_result)
         self.session.tool_calls += 1
         self._unstored_end = done.unstored_end
@@ -161,6 +168,11 @@ class ToolCalls:
         stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
         left = _carry_into_error(facts, stored.event.facts["tool"])
         final = result_from_facts(left)
+        if ran:
+            try:
+                final = await self.session.interception.after_tool(self.thread, call, final)
+            except InterceptionDeniedError as denied:
+                final, left = ToolResult(None, False, str(denied)), {}
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": format_result(final)}
         more = left.get("more")
         files = await self.thread.store_attachments(left.get("attachments"))
