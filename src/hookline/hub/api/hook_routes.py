@@ -21,7 +21,8 @@ async def list_hooks(
 ) -> dict[str, Any]:
     """Hooks of this machine's workspaces as they are now, and of other machines as they were at the last decision.
 
-    `fires` counts the recorded decisions that a hook of this id made.
+    Of the hub's own agents, the rules of the sets that are in force for them are listed too. `agent` keeps those that are in
+    force for that agent. `fires` counts the recorded decisions that a hook of this id made.
     """
     rows, problems = await hub.hook_list.rows(workspace)
     items = [row for row in rows if _matches(row, agent, event, tag, file)]
@@ -30,8 +31,12 @@ async def list_hooks(
 
 def _matches(row: dict[str, Any], agent: str, event: str, tag: str, file: str) -> bool:
     return (
-        (not agent or row["agent"] in (None, "", agent))
+        (not agent or _is_for(row, agent))
         and (not event or event in (row["event"], row["event_as_written"]))
         and (not tag or tag in row["tags"])
         and (not file or file in (row["file"], row["path"]))
     )
+
+
+def _is_for(row: dict[str, Any], agent: str) -> bool:
+    return row["agent"] in (None, "", agent) and any(place.get("agent", agent) == agent for place in row["in"])

@@ -28,7 +28,7 @@ from hookline.hub.cluster.peers import Peers
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.explain.explanation import Explainer
 from hookline.hub.explain.hook_counter import HookCounter
-from hookline.hub.explain.hook_list import HookList
+from hookline.hub.explain.hook_list import HookList, HubPlace
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
@@ -81,7 +81,7 @@ class Hub:
         self.hooks = HooksInForce(self.books, lambda: self.runtime_settings(Path("/")))
         self.explainer = Explainer(self.decisions, self.hooks)
         self.machine = os.uname().nodename
-        self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, config.workspaces)
+        self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, self._hub_places)
         self.hook_counter = HookCounter(self.decisions, self.books)
         self.socket = socketio.AsyncServer(
             async_mode="asgi",
@@ -231,6 +231,11 @@ class Hub:
             tools_for=self.pages.tools_for,
             host_for=self.pages.host_for,
         )
+
+    def _hub_places(self) -> list[HubPlace]:
+        agents = [(Path(row.workspace), row.id) for row in self.agents.rows]
+        places = [*((workspace, "") for workspace in self.config.workspaces), *agents]
+        return [HubPlace(place, agent, self.rules.extra_hooks(place, agent)) for place, agent in places]
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Until the hub ends. A failure is logged."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, introspect
@@ -11,10 +12,21 @@ from hookline.engine.limits import FireCounts
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginRow, OriginTable
+from hookline.hub.store.record_line import searched_name
 from hookline.record.hooks_then import paths_by_name
+from hookline.runtime.settings import ExtraHooks
 
 _MAX_PLACES: Final = 30  # whose hooks are shown together
 _MAX_TEXT: Final = 1000
+_HOST: Final = "hookline"
+
+
+class HubPlace(NamedTuple):
+    """A directory in which the hub runs agents, the agent of the console whose directory it is, and the hub's rules there."""
+
+    workspace: Path
+    agent: str
+    rules: tuple[ExtraHooks, ...]
 
 
 class HookList:
@@ -26,13 +38,13 @@ class HookList:
         origins: OriginTable,
         decisions: DecisionTable,
         machine: str,
-        workspaces: tuple[Path, ...],
+        hub_places: Callable[[], Sequence[HubPlace]],
     ) -> None:
         self._hooks = hooks
         self._origins = origins
         self._decisions = decisions
         self._machine = machine
-        self._workspaces = workspaces
+        self._hub_places = hub_places
 
     async def rows(self, workspace: str = "") -> tuple[list[dict[str, Any]], list[Problem]]:
         """One for each hook of a machine, with the places at which it is in force; and the problems of the files.
@@ -45,7 +57,7 @@ class HookList:
         for place, book in await self._books(workspace):
             for row in _hook_rows(book):
                 key = (place["machine"], row["path"], row["id"], row["event"])
-                count, last = fires.get(row["id"], (0, None))
+                count, last = fires.get(searched_name(row["id"]), (0, None))
                 rows.setdefault(key, {**row, "fires": count, "last_fire": last, "in": []})["in"].append(place)
             problems |= dict.fromkeys(book.problems)
         return list(rows.values()), list(problems)
@@ -53,10 +65,10 @@ class HookList:
     async def rows_of(self, book: Book, workspace: str) -> list[dict[str, Any]]:
         """The hooks of a book that is in force in a workspace of this machine."""
         fires = await self._decisions.hook_fires()
-        place = {"machine": self._machine, "workspace": workspace, "host": "hookline"}
+        place = {"machine": self._machine, "workspace": workspace, "host": _HOST}
         found = []
         for row in _hook_rows(book):
-            count, last = fires.get(row["id"], (0, None))
+            count, last = fires.get(searched_name(row["id"]), (0, None))
             found.append({**row, "fires": count, "last_fire": last, "in": [place]})
         return found
 
@@ -67,12 +79,24 @@ class HookList:
 
     async def _books(self, workspace: str) -> list[tuple[dict[str, str], Book]]:
         found: dict[tuple[str, str, str], OriginRow] = {}
-        own = [OriginRow("", workspace=str(path), machine=self._machine) for path in self._workspaces]
-        for origin in (*own, *await self._origins.all()):
+        for origin in await self._origins.all():
             if origin.workspace and workspace in ("", origin.workspace) and len(found) < _MAX_PLACES:
                 found.setdefault((origin.machine, origin.workspace, origin.host), origin)
         keys = ("machine", "workspace", "host")
-        return [(dict(zip(keys, key, strict=True)), await self._book_of(origin)) for key, origin in found.items()]
+        others = [(dict(zip(keys, key, strict=True)), await self._book_of(origin)) for key, origin in found.items()]
+        return [*await self._hub_books(workspace), *others]
+
+    async def _hub_books(self, workspace: str) -> list[tuple[dict[str, str], Book]]:
+        """With the rules of the hub's sets, which are in no file."""
+        places = [each for each in self._hub_places() if workspace in ("", str(each.workspace))]
+        books = []
+        for place in places[:_MAX_PLACES]:
+            book = await self._hooks.of_directory(_HOST, str(place.workspace))
+            for rules in place.rules:
+                book = book.with_layer(rules.layer, rules.files)
+            about = {"machine": self._machine, "workspace": str(place.workspace), "host": _HOST}
+            books.append(({**about, **({"agent": place.agent} if place.agent else {})}, book))
+        return books
 
     async def _book_of(self, origin: OriginRow) -> Book:
         if origin.key or origin.machine != self._machine:
