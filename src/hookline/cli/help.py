@@ -79,12 +79,14 @@ def find_topics() -> dict[str, dict[str, str]]:
     listed = {page for group in TOPICS.values() for page in group.values()}
     found = {group: dict(topics) for group, topics in TOPICS.items()} | {_OTHERS: {}}
     taken = {topic for group in TOPICS.values() for topic in group}
-    for page in sorted(page for page in _find_pages(_docs()) if page not in listed):
+    pages = sorted(page for page in _find_pages(_docs()) if page not in listed)
+    for page in sorted(pages, key=lambda page: not page.startswith("hosts/")):  # `codex` is the agent, not its format
         path = page.removesuffix(".md").removesuffix("/README")
         folder, _, name = path.partition("/")
         group = _FOLDERS.get(f"{folder}/", _OTHERS)
         is_short = group != _OTHERS and "/" not in name and name not in taken
         found[group if is_short else _OTHERS][name if is_short else path] = page
+        taken.add(name if is_short else path)
     return found
 
 

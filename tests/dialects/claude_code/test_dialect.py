@@ -39,7 +39,7 @@ def recognised_dialect(file: str, hooks: Any) -> str:
         ("settings.json", {"PreToolUse": [{"matcher": "Bash", "hooks": [COMMAND]}]}, "ambiguous-dialect"),
         ("settings.json", {"PreToolUse": [{"matcher": "FileWriter", "hooks": [COMMAND]}]}, "ai_agents"),
         (".ai_agents/settings.json", {"PreToolUse": [{"hooks": [COMMAND]}]}, "ai_agents"),
-        (".qwen/settings.json", {"Stop": [{"hooks": [COMMAND]}]}, "ambiguous-dialect"),
+        (".qwen/settings.json", {"Stop": [{"hooks": [COMMAND]}]}, "qwen_code"),
         (".microai/settings.json", {"SessionStart": [{"command": "x"}]}, "microai"),
     ],
 )
