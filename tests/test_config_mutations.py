@@ -33,6 +33,7 @@ def test_the_guard_holds_and_its_file_has_no_problems(target: Target, tmp_path: 
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.dialect)
+@pytest.mark.slow
 def test_a_damaged_file_holds_or_is_refused(target: Target, tmp_path: Path) -> None:
     trial = Trial(target, tmp_path)
     wrong = [

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -27,7 +29,13 @@ SKIPPED_COMMANDS = ("make ", "pip ", "git ", "source ")  # they need a checkout,
 
 
 def _block_params(blocks: list[Block]) -> list[object]:
-    return [pytest.param(block, id=str(block)) for block in blocks]
+    return [pytest.param(block, id=str(block), marks=_block_marks(block)) for block in blocks]
+
+
+def _block_marks(block: Block) -> tuple[pytest.MarkDecorator, ...]:
+    """The examples of our own agent start it, which takes a second or more."""
+    runs_agent = block.language in ("console", "python") and str(block).startswith("docs/runtime/")
+    return (pytest.mark.slow,) if runs_agent else ()
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -82,6 +90,14 @@ def test_data_can_be_read(block: Block) -> None:
     assert document is not None, problems
 
 
+@cache
+def schema_validator(dialect: str) -> Any:
+    schema = get_dialect(dialect).schema()
+    found = jsonschema.validators.validator_for(schema)
+    found.check_schema(schema)
+    return found(schema)
+
+
 @pytest.mark.parametrize("block", _block_params([block for block in BLOCKS if block.dialect]))
 def test_hooks_file_loads(block: Block) -> None:
     book = load_text(block.text, block.file or f"hooks.{block.language}", block.dialect)
@@ -89,7 +105,7 @@ def test_hooks_file_loads(block: Block) -> None:
     assert book.hooks
     document, _ = read_text(block.text, f"block.{block.language}")
     assert document is not None
-    jsonschema.validate(document.value, get_dialect(block.dialect or "").schema())
+    schema_validator(block.dialect or "").validate(document.value)
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ def trusted_project(project: Path) -> Path:
         (["completion", "bash"], 0, "_hookline_completion"),
     ],
 )
+@pytest.mark.slow
 def test_a_core_verb_needs_no_extra(trusted_project, arguments, code, shown):
     done = run_core(*arguments)
     assert "bug in hookline" not in done.stderr

@@ -200,6 +200,7 @@ def test_texts_of_an_agent_are_no_markup(directory: RecordDirectory, recorder: R
 
 
 @pytest.mark.parametrize(("key", "ran"), [("y", True), pytest.param("n", False, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_an_approval_is_answered(project: Path, directory: RecordDirectory, key: str, ran: bool) -> None:
     """A call of hookline's own agent waits in the store; the screen is another reader of it."""
     store = f"sqlite:///{project}/sessions.db"

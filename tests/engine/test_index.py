@@ -251,6 +251,7 @@ def test_the_index_never_rules_out_what_holds(seed: int) -> None:
         assert held <= candidates
 
 
+@pytest.mark.slow
 def test_no_letter_in_any_case_hides_from_the_filter() -> None:
     """Every letter with another case, as it stands and in any case, in each of its spellings."""
     letters = [chr(n) for n in range(sys.maxunicode + 1) if not 0xD800 <= n < 0xE000 and _cased(chr(n))]
@@ -270,6 +271,7 @@ def _cased(letter: str) -> bool:
 
 
 @pytest.mark.parametrize(("many", "length"), [(10_000, 16), (300, 1_000), (40, 20_000)])
+@pytest.mark.slow
 def test_however_large_the_patterns_are_together_a_book_is_made(many: int, length: int) -> None:
     chance = random.Random(3)
     words = ["".join(chance.choices(string.ascii_lowercase, k=length)) for _ in range(many)]

@@ -204,6 +204,7 @@ def compare(hooks: list[Hook], event: Event, times: int) -> None:
 
 
 @pytest.mark.parametrize("first", WORDS)
+@pytest.mark.slow
 def test_every_list_of_three(first: str) -> None:
     made = {
         (word, place, group): hook(word, place, group, "tool.before")

@@ -140,6 +140,7 @@ def test_a_large_file_is_not_searched(tmp_path: Path) -> None:
     assert add_imported_files([bundle], tmp_path) == (bundle,)
 
 
+@pytest.mark.slow
 def test_a_circle_of_too_many_files_is_refused(tmp_path: Path) -> None:
     for number in range(1_002):
         (tmp_path / f"m{number}.py").write_text(f"import m{number + 1}")

@@ -147,6 +147,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Pipelines:
     return Pipelines(tmp_path_factory.mktemp("pipelines"))
 
 
+@pytest.mark.slow
 def test_the_agent_reads_the_lint_in_the_result_of_an_mcp_write_and_slack_hears_of_it(ran: Pipelines) -> None:
     assert "F401" in ran.result(0)
     assert "`os` imported but unused" in ran.result(0)

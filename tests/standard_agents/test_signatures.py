@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from mypy import api
 
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_mypy_knows_each_of_the_twelve_signatures() -> None:
     files = [HERE / "typed_hooks_valid.py", HERE / "typed_hooks_invalid.py"]
     output, trouble, _ = api.run(["--strict", "--no-error-summary", *map(str, files)])

@@ -55,6 +55,7 @@ def test_a_launcher_is_created_once(machine: Machine) -> None:
     assert not list(launcher.parent.iterdir())
 
 
+@pytest.mark.slow
 def test_a_launcher_of_another_version_is_replaced(machine: Machine) -> None:
     install_launcher(machine)
     machine.launcher.with_name("bridge.made").write_text("compiled 123\n")
@@ -72,6 +73,7 @@ def test_another_program_in_its_place_is_replaced(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"])
+@pytest.mark.slow
 def test_a_launcher_for_other_directories_is_replaced(tmp_path: Path, machine: Machine, name: str) -> None:
     data = {"XDG_DATA_HOME": str(machine.launcher.parent.parent)}
     install_launcher(machine)
@@ -98,6 +100,7 @@ def test_what_a_launcher_is_bound_to() -> None:
 
 @pytest.mark.parametrize("name", ["plain", "it's \"a\" $HOME `x` \\ é \n''' %s", os.fsdecode(b"no-utf8-\xff")])
 @pytest.mark.parametrize("kind", LauncherKind)
+@pytest.mark.slow
 def test_a_hook_gets_the_variables_that_the_launcher_is_bound_to(tmp_path: Path, kind: LauncherKind, name: str) -> None:
     """Byte for byte, whatever the directory is called and the agent's environment says."""
     home, program, seen = tmp_path / name, tmp_path / "bridge", tmp_path / "seen"

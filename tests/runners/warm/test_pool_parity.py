@@ -21,7 +21,10 @@ from hookline.runners.process import ProcessLimit, run_program
 from hookline.runners.warm import pool
 from hookline.runners.warm.pool import InterpreterPool, interpreter_pool
 
-pytestmark = pytest.mark.skipif(not pool.IS_AVAILABLE, reason="forks only where it can be promised to be the same")
+pytestmark = [
+    pytest.mark.skipif(not pool.IS_AVAILABLE, reason="forks only where it can be promised to be the same"),
+    pytest.mark.slow,
+]
 
 LONG = timedelta(seconds=60)
 PYTHON = sys.executable
