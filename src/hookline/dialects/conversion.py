@@ -201,9 +201,10 @@ def write_each(hooks: Iterable[Hook], write: Callable[[Hook, list[str]], None]) 
         if isinstance(hook.then, Remember):  # it is part of the hook whose condition asks for it
             continue
         try:
-            losses = _write_losses(hook, write)
+            losses = [*_write_losses(hook, write), *hook.origin.unconverted]
         except NotExpressible as missing:
-            losses = _write_degraded(hook, write) or [missing.describe(hook.origin.wording)]
+            degraded = _write_degraded(hook, write)
+            losses = [*degraded, *hook.origin.unconverted] if degraded else [missing.describe(hook.origin.wording)]
         lines += [f"{hook_label(hook)}: {loss}" for loss in losses]
     return tuple(lines)
 

@@ -25,6 +25,8 @@ class Origin:
     wording: Wording = field(default=NATIVE_WORDING, compare=False, repr=False)
     degradation: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     """What its author lets become of it in a format without a capability that it uses: the capability → the strategy."""
+    unconverted: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Keys of its file that are for other tools, so that writing it in any dialect loses them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,30 @@ def test_other_handlers_are_written_back() -> None:
     assert write_hooks("hook_interchange", load_hooks("hook_interchange", value, "hooks.json")) == value
 
 
+@pytest.mark.parametrize("type_", ["prompt", "agent"])
+@pytest.mark.parametrize("event", ["before_tool_execute", "before_prompt", "agent_stop"])
+def test_questions_for_a_model_are_claude_codes(type_: str, event: str) -> None:
+    value = manifest(event=event, handler={"type": type_, "prompt": "ok?"}, blocking=True)
+    hooks = load_hooks("hook_interchange", value, "hooks.json")
+    assert write_hooks("hook_interchange", hooks) == value
+    assert write_hooks("hook_interchange", round_trip_native(hooks)) == value
+    written = write_hooks("claude_code", hooks)
+    ((entry,),) = written["hooks"].values()
+    assert (entry["hooks"][0]["type"], entry["hooks"][0]["prompt"]) == (type_, "ok?")
+    (own,), (from_claude,) = hooks, load_hooks("claude_code", written, ".claude/settings.json")
+    assert (own.then, own.on_error) == (from_claude.then, from_claude.on_error)
+
+
+@pytest.mark.parametrize("to", ["native", "claude_code", "hook_interchange"])
+def test_keys_for_other_tools_are_listed_as_lost(to: str) -> None:
+    handler = command("./check.sh", platform={"windows": "./check.ps1"}, status_message="Checking")
+    value = manifest(name="a", handler=handler, blocking=True, provider_data={"cursor": {"x": 1}})
+    _, lost = losses(value, to)
+    assert {line.rpartition(": ")[2] for line in lost} >= {"provider_data", "platform", "status_message"}
+    _, without = losses(manifest(name="a", handler=command("./check.sh"), blocking=True), to)
+    assert len(lost) == len(without) + 3
+
+
 def test_a_script_is_named_from_where_the_manifest_is_seen() -> None:
     hooks = load_hooks("hook_interchange", manifest(handler=command("./check.sh -x")), "hooks/safety/hook.json")
     written = write_hooks("hook_interchange", hooks)

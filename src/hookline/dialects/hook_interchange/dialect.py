@@ -19,21 +19,25 @@ from hookline.dialects.hook_interchange.names import (
     EVENTS,
     FAILURE_OUTCOME,
     HOOK_KEYS,
+    MODEL_GUARDS,
     NAME,
     SPEC,
     STRATEGIES,
     TOOL_EVENTS,
+    UNCONVERTED_KEYS,
     can_block,
     outcome_condition,
 )
 from hookline.dialects.hook_interchange.wording import WORDING
 from hookline.formatting import closest_match, file_label
+from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.conditions.logic import ALWAYS, all_of
 from hookline.hooks.events import EVENTS as KINDS
 from hookline.hooks.events import canonical_event, event_name_in
 from hookline.hooks.hook import Hook, Origin
+from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import Action, Condition, May
 
 
@@ -128,12 +132,23 @@ def _parse_hook(at: Node, index: int, used: set[str]) -> Hook | None:
         event=EVENTS[event_name],
         when=all_of([when, outcome_condition(event_name)]),
         then=action,
-        origin=Origin(at.document.file, at.line, NAME, event_name, WORDING, degradation),
+        origin=Origin(at.document.file, at.line, NAME, event_name, WORDING, degradation, _unconverted_keys(at)),
         group=NAME,
         timeout=_hook_timeout(action),
         wait=not is_async,
-        on_error=FAILURE_OUTCOME,
+        on_error=_failure_outcome(action, event_name, blocking),
     )
+
+
+def _failure_outcome(action: Action, event_name: str, blocking: bool) -> Outcome:
+    is_guard = blocking and isinstance(action, AskModel)
+    return MODEL_GUARDS.get(event_name, FAILURE_OUTCOME) if is_guard else FAILURE_OUTCOME
+
+
+def _unconverted_keys(at: Node) -> tuple[str, ...]:
+    handler = at.value.get("handler")
+    keys = [*at.value, *(handler if isinstance(handler, dict) else ())]
+    return tuple(key for key in keys if key in UNCONVERTED_KEYS)
 
 
 def _hook_timeout(action: Action) -> timedelta:

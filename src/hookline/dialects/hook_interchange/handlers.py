@@ -23,10 +23,8 @@ from hookline.dialects.hook_interchange.names import (
 )
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS
 from hookline.hooks.actions.ask_model import AskModel
-from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
-from hookline.hooks.outcome import FailureKind
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action
 from hookline.hooks.templates import ShellTemplate, Template, escape_braces, parse_template
@@ -162,10 +160,8 @@ def _parse_prompt(at: Node, event_name: str, blocking: bool, timeout: timedelta)
 
 
 def _parse_agent(at: Node, event_name: str, blocking: bool, timeout: timedelta) -> Action | None:
-    if _parse_prompt_text(at) is None:
-        return None
-    why = "needs a subagent with tools, which hookline does not start for a hook"
-    return InvalidAction(why, kind=FailureKind.UNAVAILABLE, written=dict(at.value))
+    prompt = _parse_prompt_text(at)
+    return None if prompt is None else AskModel(prompt, stdin_of(event_name), investigates=True)
 
 
 def _parse_prompt_text(at: Node) -> str | None:

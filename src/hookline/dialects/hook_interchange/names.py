@@ -12,7 +12,7 @@ from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.conditions.text import Equals
 from hookline.hooks.events import EVENTS as KINDS
 from hookline.hooks.events import events_by_name
-from hookline.hooks.outcome import Audience, Note, Outcome
+from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Condition, May
 from hookline.hooks.templates import DataTemplate
 from hookline.hooks.tools import VOCABULARIES, ToolKind
@@ -75,6 +75,15 @@ DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
 
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 """A failure is a warning: the action proceeds, and the user sees why the hook failed."""
+MODEL_TYPES: Final = ("prompt", "agent")
+MODEL_GUARDS: Final = {
+    "before_tool_execute": Outcome(Verdict.ASK),
+    "before_prompt": Outcome(Verdict.DENY),
+    "before_compact": Outcome(Verdict.DENY),
+}
+"""What it counts as if a model that was to block does not answer."""
+UNCONVERTED_KEYS: Final = {"provider_data", "capabilities", "platform", "model", "agent", "status_message"}
+"""Keys of a hook and of its handler that no writer keeps."""
 _CLAUDE_EVENTS: Final = {
     "before_tool_execute": "PreToolUse",
     "after_tool_execute": "PostToolUse",

@@ -14,7 +14,9 @@ from hookline.hooks.wording import OK_PHRASES, Wording
 
 
 def _action_word(action: Action) -> str | None:
-    words = ((RunProgram, "command"), (PostEvent, "http"), (AskModel, "prompt"))
+    if isinstance(action, AskModel):
+        return "agent" if action.investigates else "prompt"
+    words = ((RunProgram, "command"), (PostEvent, "http"))
     return next((word for kind, word in words if isinstance(action, kind)), None)
 
 

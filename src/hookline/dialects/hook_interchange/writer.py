@@ -12,6 +12,8 @@ from hookline.dialects.hook_interchange.matchers import write_matcher
 from hookline.dialects.hook_interchange.names import (
     DEFAULT_TIMEOUT,
     FAILURE_OUTCOME,
+    MODEL_GUARDS,
+    MODEL_TYPES,
     NAME,
     OUTCOME_CONDITIONS,
     SPEC,
@@ -87,11 +89,12 @@ def _write_handler(hook: Hook, event_name: str, losses: list[str]) -> dict[str, 
         case PostEvent(url, body, parser, timeout, headers, ()) if body == stdin_of(event_name):
             _check_result(parser, hook, losses)
             value = {"type": "http", "url": url, **({"headers": dict(headers)} if headers else {})}
-        case AskModel(prompt, payload) if payload == stdin_of(event_name):
-            value = {"type": "prompt", "prompt": prompt}
+        case AskModel(prompt, payload, investigates) if payload == stdin_of(event_name):
+            value = {"type": "agent" if investigates else "prompt", "prompt": prompt}
         case _:
             raise NotExpressible(action=hook.then)
-    if hook.on_error not in (FAILURE_OUTCOME, SILENT):
+    guard = MODEL_GUARDS.get(event_name) if value["type"] in MODEL_TYPES else None
+    if hook.on_error not in (guard or FAILURE_OUTCOME, FAILURE_OUTCOME, SILENT):
         raise NotExpressible("what a failure counts as")
     if hook.on_error == SILENT:
         losses.append("that a failure is not shown to the user")
