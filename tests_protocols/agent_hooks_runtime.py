@@ -1,11 +1,14 @@
 """hookline's own agent under the Conformance Test Kit of AGENT-HOOKS 0.1: prints what became of each vector.
 
+With the argument `slow` it prints the outcome of a session whose interceptor never answers about a tool call.
+
 It runs in hookline's environment, with the packages of `make test-protocols` on the path.
 """
 
 import asyncio
 import json
 import os
+import sys
 import tempfile
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -94,18 +97,18 @@ class HooklineHarness:
         provider: Any = identity_provider
         if identity_provider == "ctk-fault":
             provider = IdentityProvider("ctk-fault", fail)
-        self._scenario = scenario
-        self._emitter = InterceptionEmitter(
-            mode=mode, resolver=resolver, composition=composition, identity_provider=provider
-        )
+        emitter = InterceptionEmitter(mode=mode, resolver=resolver, composition=composition, identity_provider=provider)
+        self.setup_emitter(scenario, emitter)
         for interceptor in interceptors:
-            self._emitter.register(interceptor)
+            emitter.register(interceptor)
         if redact_for_approval:
-            self._emitter.set_approval_redactor(lambda context: redact_paths(context, redact_for_approval))
+            emitter.set_approval_redactor(lambda context: redact_paths(context, redact_for_approval))
 
     def setup_declared(self, scenario: Scenario, document: dict[str, Any], registry: Any) -> None:
-        self._scenario = scenario
-        self._emitter = InterceptionEmitter.from_declaration_value(document, registry)
+        self.setup_emitter(scenario, InterceptionEmitter.from_declaration_value(document, registry))
+
+    def setup_emitter(self, scenario: Scenario, emitter: InterceptionEmitter) -> None:
+        self._scenario, self.emitter = scenario, emitter
 
     async def run(self) -> RunRecord:
         calls: list[dict[str, Any]] = []
@@ -120,14 +123,14 @@ class HooklineHarness:
                 model=KitModel(self._scenario),
                 store="sqlite://",
                 tools_for=lambda session: tools,
-                interceptors=self._emitter,
+                interceptors=self.emitter,
                 watch=seen.append,
             )
             async with Runtime.open(directory, settings) as runtime:
                 outcome, text = await converse(runtime, self._scenario.input["content"])
         shown = "".join(update.text for update in seen if isinstance(update, TextDelta))
         assert shown == (text or ""), f"shown: {shown!r}, returned: {text!r}"
-        records = self._emitter.results
+        records = self.emitter.results
         return RunRecord(
             outcome=outcome,
             final_output=text,
@@ -155,6 +158,23 @@ def fail(context: dict[str, Any]) -> str:
     raise RuntimeError("the identity provider fails")
 
 
+class SlowInterceptor:
+    async def intercept(self, context: dict[str, Any]) -> dict[str, Any]:
+        if context["interception_point"] == "pre_tool_call":
+            await asyncio.Event().wait()
+        return {"decision": "allow"}
+
+
+async def run_slow_interceptor() -> None:
+    (vector,) = (each for each in load_vectors() if each["id"] == "AH-CTK-001")
+    harness = HooklineHarness()
+    harness.setup_emitter(Scenario.from_wire(vector["scenario"]), InterceptionEmitter(timeout=0.1))
+    harness.emitter.register(SlowInterceptor())
+    run = await harness.run()
+    reasons = [record["verdict"].get("reason") for record in run.records if record["verdict"]["decision"] == "deny"]
+    print(json.dumps({"outcome": run.outcome, "calls": run.tool_invocations, "reasons": reasons}))
+
+
 async def main() -> None:
     for vector in load_vectors():
         result = await run_vector(HooklineHarness(), vector)
@@ -162,4 +182,4 @@ async def main() -> None:
         print(json.dumps({"id": result.id, "status": result.status, "why": why}), flush=True)
 
 
-asyncio.run(main())
+asyncio.run(run_slow_interceptor() if sys.argv[1:] == ["slow"] else main())

@@ -71,3 +71,9 @@ def test_only_vectors_for_incremental_output_do_not_apply(kit_results: dict[str,
     assert list(skipped) == ["AH-CTK-110", "AH-CTK-111", "AH-CTK-112", "AH-CTK-113"]
     assert all("incremental_output" in why for why in skipped.values())
     assert len(kit_results) == 75
+
+
+def test_an_interceptor_that_does_not_answer_in_time_denies(tmp_path: Path) -> None:
+    assert run_with_sdk(tmp_path, str(HERE / "agent_hooks_runtime.py"), "slow") == [
+        {"outcome": "completed", "calls": [], "reasons": ["host_error:interceptor_timeout"]}
+    ]

@@ -12,6 +12,7 @@ import pytest
 
 from hookline.errors import Denied
 from hookline.hooks.outcome import Compact
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.compaction import compact
 from hookline.runtime.updates import Ending, TextDelta, ToolCallFinished
 from runtime.scripted_runtime import open_runtime, run_async, send_prompt, tool_call_step
@@ -48,9 +49,8 @@ class ScriptedEmitter:
             raise self.error
         if point in self.change:
             context["target"] = self.change[point](context["target"])
-        return SimpleNamespace(
-            proceeds=point != self.deny, verdict=SimpleNamespace(reason="test:no", message="Not so.")
-        )
+        verdict = SimpleNamespace(reason="test:no", message="Not so.", result_labels=(f"at:{point}",))
+        return SimpleNamespace(proceeds=point != self.deny, verdict=verdict)
 
     @property
     def points(self) -> list[str]:
@@ -234,3 +234,41 @@ def test_numbers_rise_after_a_resume_in_another_process(tmp_path: Path) -> None:
     numbers = [context["sequence"] for context in (*first.contexts, *second.contexts)]
     assert numbers == sorted(set(numbers))
     assert second.points[0] == "input"
+
+
+def test_labels_are_stored_with_the_message_that_they_are_about(tmp_path: Path) -> None:
+    async def work() -> list[Any]:
+        async with open_runtime(tmp_path, "", [TOUCH, "done"], interceptors=ScriptedEmitter()) as (runtime, _):
+            session = await runtime.start()
+            await session.ask("go")
+            return [message.get("result_labels") for message in await session.main.get_messages()]
+
+    answer = ["at:pre_model_call", "at:post_model_call", "at:output"]
+    assert run_async(work) == [["at:input"], answer, ["at:pre_tool_call", "at:post_tool_call"], answer]
+
+
+def test_labels_of_a_denied_result_are_not_stored(tmp_path: Path) -> None:
+    async def work() -> list[Any]:
+        emitter = ScriptedEmitter(deny="post_tool_call")
+        async with open_runtime(tmp_path, "", [TOUCH, "done"], interceptors=emitter) as (runtime, _):
+            session = await runtime.start()
+            await session.ask("go")
+            messages = await session.main.get_messages()
+            return [message.get("result_labels") for message in messages if message["role"] == "tool"]
+
+    assert run_async(work) == [None]
+
+
+def test_the_result_of_a_tool_that_ends_the_session_is_an_output(tmp_path: Path) -> None:
+    app = App((Agent("helper", AgentSide(Prompt("main", ""), session_stop="bash")),))
+    step = tool_call_step(("bash", {"command": "echo SECRET"}))
+    emitter = ScriptedEmitter(deny="output")
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, "", [step], app=app, interceptors=emitter) as (runtime, _):
+            seen = await send_prompt(await runtime.start(), "go")
+            assert seen.last_end.ending is Ending.SESSION_STOP
+            assert seen.last_end.text == "blocked by an interceptor: Not so. (test:no)"
+
+    run_async(work)
+    assert emitter.points[-2:] == ["output", "agent_shutdown"]

@@ -62,6 +62,8 @@ class Exchange:
         """Emits ExchangeEnded however the exchange ends."""
         try:
             ending, text = await self._save_counts_after(work)
+            if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL):  # the text is the result of a tool
+                text = await self._permitted_text(text)
         except Halted as halted:
             ending, text = Ending.HALTED, str(halted)
         except HooklineError as error:
@@ -77,6 +79,13 @@ class Exchange:
             return await work
         finally:
             await self.session.save_if_changed(self.thread)
+
+    async def _permitted_text(self, text: str) -> str:
+        """The session ends in any case."""
+        try:
+            return await self.session.interception.on_output(self.thread, text)
+        except Halted as halted:
+            return str(halted)
 
     def _emit_end(self, ending: Ending, text: str) -> ExchangeEnded:
         self.thread.progress.stopped = True
@@ -113,7 +122,8 @@ class Exchange:
         self.thread.progress.prompt = text
         if self.thread.agent.side_b is not None:  # store whose turn it is, in case of a crash
             await self.session.save(self.thread)
-        await self.thread.inject_message({"role": "user", "content": text})
+        labels = self.session.interception.take_labels(self.thread)
+        await self.thread.inject_message({"role": "user", "content": text} | labels)
         await inject_notes(self.thread, decision)
         await apply_requests(self.thread, decision)
         return await self._run_sides()

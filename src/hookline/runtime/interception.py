@@ -57,11 +57,17 @@ class Interception:
         self._emitter = emitter
         self._sequence = itertools.count()
         self._is_blocked = False  # the last input did not lead to an output
+        self._labels: dict[str, list[str]] = {}  # by thread, until the next message is stored
 
     @property
     def is_active(self) -> bool:
         """True if text has to be held back until interceptors permit it."""
         return self._emitter is not None
+
+    def take_labels(self, thread: StoredThread) -> JsonObject:
+        """The fields of a message with the labels that interceptors gave its content."""
+        labels = self._labels.pop(thread.id, None)
+        return {"result_labels": labels} if labels else {}
 
     def resume(self) -> None:
         """Numbers go on rising after those of an earlier process, which are not stored."""
@@ -72,6 +78,7 @@ class Interception:
         tools = [tool.name for tool in thread.toolbox.offered_tools(thread.tools)] if self.is_active else []
         try:
             await self._emit(thread, "agent_startup", "agent_init", {"tools_registered": tools})
+            self.take_labels(thread)
         except InterceptionDeniedError as denied:
             self._is_blocked = True
             await self.end(thread)
@@ -213,7 +220,10 @@ class Interception:
         except Exception as error:  # third-party code may raise anything
             raise InterceptionDeniedError(f"interceptors could not be asked: {type(error).__name__}") from error
         if proceeds is not True:
+            self._labels.pop(thread.id, None)
             raise InterceptionDeniedError(_denial_text(verdict))
+        labels = self._labels.setdefault(thread.id, [])
+        labels += [label for label in getattr(verdict, "result_labels", None) or () if label not in labels]
         return context["target"]
 
 

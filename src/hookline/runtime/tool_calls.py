@@ -176,7 +176,9 @@ class ToolCalls:
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": format_result(final)}
         more = left.get("more")
         files = await self.thread.store_attachments(left.get("attachments"))
-        kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
+        labels = self.session.interception.take_labels(self.thread)
+        given = more if isinstance(more, dict) else {}
+        kept = {**given, **labels, **({"attachments": files} if files else {}), **message}
         written = await self.thread.inject_message(kept, ends=self._unstored_end)
         self._unstored_end = None
         for decision in decisions:

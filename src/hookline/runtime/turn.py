@@ -59,7 +59,8 @@ class Turn:
         message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
         if calls:
             message["tool_calls"] = format_calls(calls)
-        await self.thread.inject_message(message | self.thread.speaker_fields)
+        labels = self.session.interception.take_labels(self.thread)
+        await self.thread.inject_message(message | self.thread.speaker_fields | labels)
         called = tuple(self._tool_name(requested) for requested in calls)
         return await self._run_calls(calls) or TurnResult(answer.text, called)
 
