@@ -158,3 +158,16 @@ def test_comments_that_have_no_place_are_named_once(hookline: Any) -> None:
     assert result.stderr.count("comments") == 1
     assert "guards.yaml  comments are left out: claude_code files have none." in result.stderr
     assert "mine" not in result.stdout
+
+
+def test_kimi_code_gets_the_toml_that_it_reads(hookline: Any) -> None:
+    tables = '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = "echo \\"é 😀\\" >&2; exit 2"\ntimeout = 5\n'
+    _write(**{"config.toml": f'# by hand\n{tables}[[hooks]]\nevent = "Stop"\ncommand = "true"\n'})
+    native = hookline("convert", "config.toml", "--to", "native", "--dialect", "kimi_code")
+    assert native.exit_code == 0
+    _write(**{"hookline.yaml": native.stdout})
+    written = hookline("convert", "hookline.yaml", "--to", "kimi_code")
+    assert (written.exit_code, written.stderr) == (0, "")
+    assert written.stdout == f'# by hand\n{tables}[[hooks]]\nevent = "Stop"\ncommand = "true"\n'
+    _write(**{"hookline.yaml": "hooks: []\n"})
+    assert hookline("convert", "hookline.yaml", "--to", "kimi_code").stdout == "hooks = []\n"

@@ -11,6 +11,7 @@ from typing import Any, Final
 from hookline.cli.output import format_json
 from hookline.config.comments import assign_comments, find_comments
 from hookline.config.reader import salvage_text
+from hookline.config.toml_writer import write_tables
 from hookline.dialects.conversion import with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.hooks.hook import Hook, Scope
@@ -44,6 +45,8 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
         if written.kind == "jsonc":
             text = _insert_json_comments(format_json(written.value), comments)
             return ConvertedFile(text, written.not_expressible, others)
+        if written.kind == "toml":
+            return ConvertedFile(_toml_text(written.value, comments), written.not_expressible, others)
         lost = (f"{files[0].source.display_path}  comments are left out: {to} files have none.",)
         return ConvertedFile(format_json(written.value), written.not_expressible, others + (lost if comments else ()))
     from hookline.cli.yaml_dump import dump_yaml
@@ -156,6 +159,13 @@ def _collect_comments(files: Sequence[ParsedFile], hooks: Sequence[Hook]) -> _Co
         for hook in own:
             collected.by_hook.setdefault(hook.id, []).extend(assigned.pop(hook.origin.line, []))
     return collected
+
+
+def _toml_text(value: dict[str, list[dict[str, Any]]], comments: _Comments) -> str:
+    """The comments at the top: tables have no ids that would tell where each belongs."""
+    said = [*comments.top, *(comment for own in comments.by_hook.values() for comment in own)]
+    tables = [write_tables(name, entries) if entries else f"{name} = []" for name, entries in value.items()]
+    return "\n".join([*(f"# {comment}".rstrip() for comment in said), *tables]) + "\n"
 
 
 def _insert_yaml_comments(text: str, comments: _Comments) -> str:

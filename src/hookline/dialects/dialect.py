@@ -80,7 +80,7 @@ class WriteResult:
     """Hooks as a file of a dialect, and one line for each thing that the dialect cannot express."""
 
     value: Any  # the file's content as plain data
-    kind: str  # json, jsonc (with comments) or yaml
+    kind: str  # json, jsonc (with comments), toml or yaml
     not_expressible: tuple[str, ...] = ()
 
 

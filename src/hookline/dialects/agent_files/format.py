@@ -108,6 +108,7 @@ class AgentFormat:
     runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
+    file_kind: str = "json"  # how its files are written
     file_keys: tuple[str, ...] = ()  # top-level keys of a file with nothing but hooks; empty: any
     deduplicates: bool = False  # handlers that do the same run once
     switch: Callable[[Any], tuple[bool, tuple[str, ...]]] | None = None

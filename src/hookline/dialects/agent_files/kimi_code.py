@@ -24,6 +24,7 @@ FORMAT: Final = define_format(
         name="kimi_code",
         title="Kimi Code",
         layout=Layout.LIST,
+        file_kind="toml",
         handlers={"command": HandlerType(keys=("command", "timeout"), required=("command",))},
         default_type="command",
         matching=Matching.REGEX,

@@ -38,7 +38,7 @@ def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str
 
     not_expressible = write_each(hooks, write)
     value = {**extra, "hooks": flat if format.layout is Layout.LIST else by_event}
-    return WriteResult(value, "json", not_expressible)
+    return WriteResult(value, format.file_kind, not_expressible)
 
 
 def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:

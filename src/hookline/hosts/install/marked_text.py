@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookline.config.json_edit import Splice, apply_splices
+from hookline.config.toml_writer import write_tables
 from hookline.errors import HooklineError
 from hookline.hosts.agents.entries import HOOKS_KEY, Entry, MarkedFile
 
@@ -50,11 +51,8 @@ def marked_events(text: str) -> frozenset[str]:
 
 
 def _toml_splices(text: str, want: MarkedFile) -> tuple[Splice, ...]:
-    tables = (
-        "\n".join((f"[[{HOOKS_KEY}]]", *(f"{key} = {json.dumps(value)}" for key, value in entry.items())))
-        for _, entry in want.entries
-    )
-    return (Splice(len(text), f"{_line_break(text)}{BEGIN}\n" + "\n".join(tables) + f"\n{END}\n"),)
+    tables = write_tables(HOOKS_KEY, (entry for _, entry in want.entries))
+    return (Splice(len(text), f"{_line_break(text)}{BEGIN}\n{tables}\n{END}\n"),)
 
 
 def _line_break(text: str) -> str:
