@@ -113,7 +113,7 @@ class AiAgentsDialect:
         return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
-        return settings_schema("ai_agents", EVENTS, _group_schema())
+        return settings_schema("ai_agents", EVENTS, _group_schema(), _EXAMPLE)
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         return _write_hooks(hooks)
@@ -222,6 +222,11 @@ def _stdin_template(event: str) -> DataTemplate:
 
 def _environment() -> tuple[tuple[str, Template | None], ...]:
     return (("EDITED_FILE", parse_template("{{tool.input.file_path | text}}", PlaceholderResolver(VOCABULARY))),)
+
+
+_EXAMPLE: Final = {
+    "hooks": {"PreToolUse": [{"matcher": "FileWriter", "hooks": [{"type": "command", "command": "./check.sh"}]}]}
+}
 
 
 def _group_schema() -> dict[str, Any]:

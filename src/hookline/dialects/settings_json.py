@@ -194,7 +194,7 @@ def literal_shell_template(command: str) -> ShellTemplate:
     return ShellTemplate(command, (), (command,))
 
 
-def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema) -> Schema:
+def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema, example: Schema) -> Schema:
     entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
     hooks: Schema = {
         "type": "object",
@@ -205,6 +205,7 @@ def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema) -> S
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:hookline:{dialect}",
         "title": f"{dialect} settings: the hooks",
+        "examples": [example],
         "type": "object",
         "properties": {"hooks": {"description": "the hooks, by event", **nullable({"$ref": "#/$defs/hooks"})}},
         "$defs": {"hooks": hooks, "entry": entry},

@@ -108,6 +108,7 @@ class ClineDialect:
             "title": "Cline: a program named after an event",
             "type": "object",
             "properties": {"program": {"type": "string", "description": "The text of the program."}},
+            "examples": [{"program": "#!/bin/sh\necho '{\"cancel\": false}'\n"}],
             "$defs": {},
         }
 

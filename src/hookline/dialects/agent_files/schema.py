@@ -40,7 +40,7 @@ def build_schema(format: AgentFormat) -> Schema:
     entry = _group_schema(format, handler) if format.layout is Layout.GROUPS else handler
     if format.layout is Layout.EITHER:
         entry = {"anyOf": [handler, _group_schema(format, handler)]}
-    schema = settings_schema(format.name, format.events, entry)
+    schema = settings_schema(format.name, format.events, entry, _example(format))
     schema["title"] = f"{format.title}: the hooks"
     if format.layout is Layout.LIST:
         schema["$defs"]["hooks"] = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
@@ -52,6 +52,17 @@ def build_schema(format: AgentFormat) -> Schema:
     for name in format.other_hook_keys:
         properties[name] = {"description": "A setting of the agent."}
     return schema
+
+
+def _example(format: AgentFormat) -> Schema:
+    """A command before each call of a tool."""
+    event_name = next(name for name, event in format.events.items() if event == "tool.before")
+    type_ = "command" if "command" in format.handlers else next(iter(format.handlers))
+    named = {} if format.default_type else {"type": type_}
+    handler = {**named, format.command_keys[0]: "./check.sh"}
+    if format.layout is Layout.LIST:
+        return {"hooks": [{"event": event_name, **handler}]}
+    return {"hooks": {event_name: [{"hooks": [handler]} if format.layout is Layout.GROUPS else handler]}}
 
 
 def _group_schema(format: AgentFormat, handler: Schema) -> Schema:

@@ -87,10 +87,15 @@ _REQUIRED_KEYS: Final = {
 }
 
 
+_EXAMPLE: Final[Schema] = {
+    "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}]}
+}
+
+
 def build_schema() -> Schema:
     handlers: Schema = {"anyOf": [_handler_schema(type_) for type_ in HANDLER_KEYS]}
     group = group_schema("Names as Edit|Write, a regular expression, or *.", handlers)
-    schema = settings_schema("claude_code", EVENTS, group)
+    schema = settings_schema("claude_code", EVENTS, group, _EXAMPLE)
     unsupported: Schema = {"type": "array", "items": {"type": "object"}}
     ignored = {"description": "hookline does not fire this event.", **nullable(unsupported)}
     schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, ignored)

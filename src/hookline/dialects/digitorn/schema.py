@@ -141,6 +141,9 @@ def build_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:hookline:digitorn",
         "title": "digitorn hooks",
+        "examples": [
+            {"runtime": {"hooks": [{"id": "note", "on": "tool_end", "action": {"type": "log", "message": "done"}}]}}
+        ],
         "type": ["object", "null"],
         "properties": {
             "runtime": {"description": _DESCRIPTIONS["runtime"], **block},

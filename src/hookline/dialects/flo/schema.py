@@ -40,6 +40,7 @@ def build_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:hookline:flo",
         "title": "flo hooks",
+        "examples": [{"hooks": {"PreToolUse": [{"matcher": "^bash$", "action": "deny", "reason": "No shell here."}]}}],
         "type": "object",
         "if": by_event,
         "then": {"properties": {"hooks": {"description": "the rules, by event", "$ref": "#/$defs/hooks"}}},

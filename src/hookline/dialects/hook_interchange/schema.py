@@ -118,6 +118,20 @@ def build_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:hookline:hook_interchange",
         "title": "Hook Interchange Format",
+        "examples": [
+            {
+                "spec": SPEC,
+                "hooks": [
+                    {
+                        "name": "safety-check",
+                        "event": "before_tool_execute",
+                        "matcher": "shell",
+                        "handler": {"type": "command", "command": "./check.sh"},
+                        "blocking": True,
+                    }
+                ],
+            }
+        ],
         "type": "object",
         "required": ["spec", "hooks"],
         "properties": {

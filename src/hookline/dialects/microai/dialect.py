@@ -92,7 +92,7 @@ class MicroaiDialect:
         return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
-        return settings_schema("microai", EVENTS, _entry_schema())
+        return settings_schema("microai", EVENTS, _entry_schema(), _EXAMPLE)
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         from hookline.dialects.microai.writer import write_hooks
@@ -231,6 +231,9 @@ def hook_environment(event: str) -> tuple[tuple[str, Template | None], ...]:
 def result_parser(event: str) -> ResultParser:
     """For a hook that cannot block: a non-zero exit code is an error."""
     return ResultParser(ResultFormat.ERROR, Audience.AGENT if event in CONTEXT_EVENTS else None)
+
+
+_EXAMPLE: Final = {"hooks": {"PreToolUse": [{"matcher": "Bash(git:*)", "command": "./check.sh"}]}}
 
 
 def _entry_schema() -> dict[str, Any]:

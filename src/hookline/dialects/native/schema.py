@@ -29,8 +29,21 @@ from hookline.lazy_imports import json
 _LEAST_SHARED: Final = 150  # characters: a reference to something shorter saves little
 
 
+_EXAMPLE: Final[Schema] = {
+    "version": 1,
+    "hooks": [
+        {
+            "id": "no-push",
+            "on": "tool.before",
+            "when": {"runs": {"program": "git", "subcommand": "push"}},
+            "then": {"deny": "A person pushes."},
+        }
+    ],
+}
+
+
 def build_schema() -> Schema:
-    return _share_repeated_parts(_build_whole_schema())
+    return {**_share_repeated_parts(_build_whole_schema()), "examples": [_EXAMPLE]}
 
 
 def _build_whole_schema() -> Schema:

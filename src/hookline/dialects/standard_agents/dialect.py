@@ -64,6 +64,7 @@ class StandardAgentsDialect:
             "title": "the folder of Python files that standard_agents: names",
             "type": "string",
             "minLength": 1,
+            "examples": ["hooks"],
         }
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
