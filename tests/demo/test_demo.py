@@ -116,6 +116,6 @@ def test_the_command_ends_by_itself_and_names_each_hook_with_its_line(tmp_path: 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert not ended.stderr
-    assert "no-recursive-delete (hookline.yaml:7) because tool matches bash" in ended.stdout
+    assert "no-recursive-delete (hookline.yaml:7) because input.command runs rm with r" in ended.stdout
     assert "stop  denied: Run the tests before you stop." in ended.stdout
     assert not list(tmp_path.iterdir())
