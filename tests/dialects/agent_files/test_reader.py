@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.dialects.agent_files.format import FORMATS, Layout
 from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
@@ -48,3 +49,19 @@ def test_a_hook_says_its_event_and_unit_in_the_agents_words(name: str) -> None:
     assert hook.event_name == BEFORE.get(name, "PreToolUse")
     assert hook.origin.wording.unit == ("ms" if name == "gemini_cli" else "s")
     assert hook.group == name
+
+
+@pytest.mark.parametrize("name", ["cursor", "copilot_cli", "windsurf"])
+@pytest.mark.parametrize("key", ["hook", "Hooks", "hooksss"])
+def test_a_misspelled_list_of_hooks_is_an_error(name: str, key: str) -> None:
+    document, _ = read_text(json.dumps({"version": 1, key: {BEFORE[name]: [{"command": "exit 2"}]}}), "hooks.json")
+    assert document is not None
+    assert [problem.severity for problem in get_dialect(name).load(document).problems] == [Severity.ERROR]
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+@pytest.mark.parametrize("written", [{"": 1}, ["command"], 5])
+def test_a_type_that_is_no_text_is_a_problem(name: str, written: object) -> None:
+    get_dialect(name)
+    if FORMATS[name].layout is Layout.GROUPS:
+        assert load(name, {"type": written, "command": "exit 2"}).problems

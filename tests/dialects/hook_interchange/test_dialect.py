@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hookline.config.problem import Problem
+from hookline.config.problem import Problem, Severity
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import Dialect, get_dialect, recognise_dialect
 from hookline.project.parsed_file import read_source
@@ -83,3 +83,11 @@ def test_a_script_runs_from_the_manifests_directory_wherever_the_session_is(tmp_
 def test_the_schema_accepts_what_is_read(change: dict[str, object], is_valid: bool) -> None:
     schema = get_dialect("hook_interchange").schema()
     assert jsonschema.Draft202012Validator(schema).is_valid({**MANIFEST, **change}) is is_valid
+
+
+@pytest.mark.parametrize("key", ["blcking", "Blocking", "blocking "])
+def test_a_misspelled_blocking_is_an_error(key: str) -> None:
+    """Without it, the program would only advise."""
+    document, _ = read_text(json.dumps({**MANIFEST, "hooks": [{**MANIFEST["hooks"][0], key: True}]}), "hooks.json")
+    assert document is not None
+    assert [each.severity for each in get_dialect("hook_interchange").load(document).problems] == [Severity.ERROR]

@@ -21,7 +21,7 @@ from hookline.dialects.settings_json import (
     parse_entries,
     warn_ignored_matcher,
 )
-from hookline.formatting import closest_match
+from hookline.formatting import closest_match, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
 from hookline.hooks.conditions.text import Matches
@@ -88,11 +88,17 @@ def _parse_entries(format: AgentFormat, document: Document, problems: list[Probl
         return
     at_top = has_events_at_top(format, document)
     if format.file_keys and not at_top:
-        Node.of(document, problems).warn_unknown_keys(format.file_keys, f"a hooks file of {format.title}")
+        _warn_unknown_file_keys(format, Node.of(document, problems))
     with_conflicts = format.layout is not Layout.GROUPS
     yield from parse_entries(
         document, problems, events, with_conflicts=with_conflicts, other_keys=format.other_hook_keys, at_top=at_top
     )
+
+
+def _warn_unknown_file_keys(format: AgentFormat, at: Node) -> None:
+    reported = [key for key in at.value if is_typo(key, "hooks")] if isinstance(at.value, dict) else []
+    known = (*format.file_keys, *reported)  # a typo of hooks is reported with the hooks
+    at.warn_unknown_keys(known, f"a hooks file of {format.title}", essential=("hooks",))
 
 
 def _parse_list(
@@ -246,7 +252,8 @@ def _build_hook(
 
 
 def _has_type(format: AgentFormat, at: Node) -> bool:
-    return at.value.get("type") is None or at.value.get("type") in format.handlers
+    written = at.value.get("type")
+    return written is None or (isinstance(written, str) and written in format.handlers)
 
 
 def _is_switched_off(format: AgentFormat, at: Node) -> bool:

@@ -81,10 +81,10 @@ class HookInterchangeDialect:
 DIALECT: Final = HookInterchangeDialect()
 
 
-def warn_unknown_keys(at: Node, known: Iterable[str], what: str) -> None:
+def warn_unknown_keys(at: Node, known: Iterable[str], what: str, *, essential: Iterable[str] = ()) -> None:
     """The format says that unknown keys are ignored. One that starts with _ is a comment."""
     comments = [key for key in at.value if key.startswith("_")] if isinstance(at.value, dict) else []
-    at.warn_unknown_keys((*known, *comments), what)
+    at.warn_unknown_keys((*known, *comments), what, essential=tuple(essential))
 
 
 def _check_spec(at: Node) -> bool:
@@ -113,7 +113,7 @@ def _parse_hook(at: Node, index: int, used: set[str]) -> Hook | None:
     if part is None or part[0].mapping() is None:
         return None
     at, damaged = part
-    warn_unknown_keys(at, HOOK_KEYS, "a hook")
+    warn_unknown_keys(at, HOOK_KEYS, "a hook", essential=("blocking",))  # without it, nothing is stopped
     event_name, when = _parse_event(at), _parse_condition(at)
     if event_name is None or when is None:
         return None

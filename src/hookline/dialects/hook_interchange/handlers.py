@@ -44,7 +44,8 @@ def parse_handler(at: Node, event_name: str, blocking: bool) -> Action | None:
     if type_ is None:
         return None
     comments = [key for key in at.value if key.startswith("_")]
-    at.warn_unknown_keys((*HANDLER_KEYS[type_], *comments), f"a handler of type {type_}")
+    known = (*HANDLER_KEYS[type_], *comments)
+    at.warn_unknown_keys(known, f"a handler of type {type_}", essential=("timeout_action",))
     timeout, timeout_blocks = _parse_timeout(at), _parse_timeout_action(at)
     if (status := at.get("status_message")) is not None:
         status.text(empty=True)
