@@ -11,6 +11,7 @@ import pytest
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import Dialect, get_dialect, recognise_dialect
+from hookline.hooks.actions.hold import HoldCall
 from hookline.project.parsed_file import read_source
 from hookline.project.sources import named_source
 
@@ -90,4 +91,6 @@ def test_a_misspelled_blocking_is_an_error(key: str) -> None:
     """Without it, the program would only advise."""
     document, _ = read_text(json.dumps({**MANIFEST, "hooks": [{**MANIFEST["hooks"][0], key: True}]}), "hooks.json")
     assert document is not None
-    assert [each.severity for each in get_dialect("hook_interchange").load(document).problems] == [Severity.ERROR]
+    loaded = get_dialect("hook_interchange").load(document)
+    assert [each.severity for each in loaded.problems] == [Severity.ERROR]
+    assert [type(hook.then) for hook in loaded.hooks] == [HoldCall]

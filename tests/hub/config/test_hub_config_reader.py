@@ -28,6 +28,7 @@ public_url: https://hub.example
 tls: {cert: cert.pem, key: /keys/key.pem}
 store: postgresql://hub@db/hub
 redis: redis://cache
+peer_url: https://hub-1.internal:9000
 workspaces: [work, /srv/other]
 agents_path: agents
 tools: {bash: {enabled: false}, filesystem: {enabled: true}}

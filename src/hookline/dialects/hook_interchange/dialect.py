@@ -123,7 +123,8 @@ def _parse_hook(at: Node, index: int, used: set[str]) -> Hook | None:
     action = None if handler is None else parse_handler(handler, event_name, blocking)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if action is None or errors:
-        if not blocking or not errors:
+        is_misspelled = any(problem.code == "unknown-key" for problem in errors)
+        if not errors or not (blocking or (is_misspelled and can_block(event_name))):
             return None
         action = HoldCall(str(errors[0]), written=at.value)  # it could have blocked
     is_async = handler is not None and isinstance(handler.value, dict) and handler.value.get("async") is True

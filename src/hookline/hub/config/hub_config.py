@@ -109,6 +109,8 @@ class HubConfig:
         if self.redis and not self.store.startswith("postgres"):
             raise HooklineError("several hubs need one PostgreSQL: set `store: postgresql://…` beside `redis`")
         if not self.peer_url:
+            if self.redis and not self.is_loopback and (self.tls is None or self.host in ("0.0.0.0", "::")):
+                raise HooklineError("other hubs must reach this one with TLS: set `peer_url: https://…` beside `redis`")
             return
         if not _is_origin(self.peer_url):
             raise HooklineError(f"peer_url {self.peer_url!r} is not a URL such as https://hub-1.internal:8765")
