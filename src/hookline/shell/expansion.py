@@ -6,7 +6,7 @@ A variable has every value that the text assigns to it; what only the shell can 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, TypeVar
 
@@ -67,9 +67,14 @@ class Environment:
         shortened = [
             each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT for each in values
         ]
-        self._add(known, shortened, _OTHER_TEXT)
-        if is_certain:
+        growing = [each for each in shortened if each not in known and _contains_two(each, known)]
+        self._add(known, [each for each in shortened if each not in growing], _OTHER_TEXT)
+        if growing:  # x="$x y" has a longer value each time, so it may be any text
+            self._add(known, [UNKNOWN], UNKNOWN)
+        if is_certain and UNKNOWN not in known:
             self.certain.add(name)
+        elif growing:
+            self.certain.discard(name)
 
     def assign_items(self, name: str, items: Sequence[Fields], *, appends: bool = False) -> None:
         known = self.arrays.setdefault(name, {})
@@ -337,6 +342,10 @@ def _first_fields(alternatives: Sequence[Fields]) -> Fields:
     if len(alternatives) <= _MAX_ALTERNATIVES:
         return ()
     return tuple(each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*alternatives, strict=False)))
+
+
+def _contains_two(value: str, known: Iterable[str]) -> bool:
+    return sum(1 for each in known if each and each != UNKNOWN and each in value) >= 2
 
 
 def _limit(alternatives: Sequence[_T], rest: _T) -> list[_T]:
