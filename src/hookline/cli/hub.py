@@ -13,7 +13,7 @@ from hookline.cli.async_runner import run_async
 from hookline.cli.context import config_directory
 from hookline.cli.hub_join import join, leave, push
 from hookline.cli.options import Verb, json_option
-from hookline.cli.output import err, out, out_json, print_table
+from hookline.cli.output import err, flush_output, out, out_json, print_table
 from hookline.errors import HooklineError
 from hookline.project.private_file import state_directory
 
@@ -98,6 +98,7 @@ def verb(
             out("The agents are made up and work in a scratch directory. Ctrl-C ends the hub and removes it.")
         else:
             out("`hookline hub open` prints a new link. Ctrl-C ends the hub.")
+        flush_output()  # whoever reads a pipe waits for the link
         if opens:
             click.launch(link)
 
