@@ -19,6 +19,8 @@ VALID = {
     FileFormat.JSON: '{"hooks": {"PreToolUse": [ // c\n {"matcher": "^a\\\\d$", "timeout": 5000, "on": [true, null, -1.5e3,]}]}}',
     FileFormat.YAML: "%YAML 1.2\n---\na: &x {k: [1, 'q', \"\\n\"], <<: {z: 0x1}}\nb: *x\n? c\n: |\n  t\nd: !!str 5\ne:\n- ~\n- .inf\n",
     FileFormat.FRONT_MATTER: "---\r\nname: é\r\nhooks:\r\n  - {on: x, when: [&b a, *b]}\r\n...\r\n# Title\r\n",
+    FileFormat.TOML: 'a = 1\n[[hooks]]\nevent = "x"\nmatcher = \'^a$\'\ntimeout = 5\nlist = [true, -1.5e3, """\nt"""]\n',
+    FileFormat.PROGRAM: "#!/bin/sh\nexit 2\n",
 }
 PIECES = (
     *"[]{},:#&*!|>'\"%@`?-.~\\/\n\r\t \x00\x85\u2028\ufeff\ud800éx19",
