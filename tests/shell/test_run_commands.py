@@ -19,6 +19,9 @@ def run(text: str) -> list[tuple[str, ...]]:
     [
         "x=git; $x push",
         "x=gi; x+=t; $x push",
+        "for x in a b; do x=abgit; ${x:2} push; done",
+        "for x in a b c d e f g h i; do export x=abgit; ${x:2} push; done",
+        "y=ab; x=a; x=b; x=${y}git; ${x:2} push",
         "export x=git; $x push",
         "read x <<< git; $x push",
         "printf -v x git; $x push",

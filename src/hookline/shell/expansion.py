@@ -19,6 +19,7 @@ Fields = tuple[str, ...]
 _T = TypeVar("_T")
 
 _MAX_ALTERNATIVES: Final = 16
+_MAX_GROWN_VALUES: Final = 8
 _OTHER_TEXT: Final = UNKNOWN + UNREAD  # instead of values beyond the limit
 _OTHER_WORDS: Final[Fields] = (UNKNOWN_WORDS + UNREAD,)
 _MAX_VALUE_CHARS: Final = 20_000
@@ -59,15 +60,25 @@ class Environment:
     opened: dict[str, None] = field(default_factory=dict)  # the texts in numbered descriptors
     certain: set[str] = field(default_factory=set)  # variables that surely have one of these values
     version: int = 0  # changes with every new value
+    is_repeated: bool = False  # the commands are gone over again, so a value may grow each time
 
-    def assign(self, name: str, values: Sequence[str], *, appends: bool = False, is_certain: bool = False) -> None:
+    def assign(
+        self,
+        name: str,
+        values: Sequence[str],
+        *,
+        appends: bool = False,
+        is_certain: bool = False,
+        is_literal: bool = False,
+    ) -> None:
         known = self.variables.setdefault(name, {})
         if appends:
             values = [old + value for old in (known or {UNKNOWN: None}) for value in values]
         shortened = [
             each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT for each in values
         ]
-        growing = [each for each in shortened if each not in known and _contains_two(each, known)]
+        may_grow = not is_literal and (self.is_repeated or len(known) >= _MAX_GROWN_VALUES)
+        growing = [each for each in shortened if may_grow and each not in known and _contains_two(each, known)]
         self._add(known, [each for each in shortened if each not in growing], _OTHER_TEXT)
         if growing:  # x="$x y" has a longer value each time, so it may be any text
             self._add(known, [UNKNOWN], UNKNOWN)

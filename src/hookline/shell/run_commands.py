@@ -157,7 +157,9 @@ class _Reader:
         number = self.added.setdefault((text, path, parent), next(self.texts))
         parsed = parse_commands(text)
         self.functions |= parsed.functions
-        for _ in range(_MAX_PASSES):
+        was_repeated = self.environment.is_repeated
+        for passes in range(_MAX_PASSES):
+            self.environment.is_repeated = was_repeated or passes > 0
             version = self.environment.version
             for command in parsed.commands:
                 place = _Place(parsed, command, (*path, (-1 - number, 0), *command.path), depth)
@@ -167,6 +169,7 @@ class _Reader:
                 break
         else:
             self._add(RunCommand((UNKNOWN_WORDS + UNREAD,), path, parent=parent))
+        self.environment.is_repeated = was_repeated
         if HAS_UNKNOWN.search(text):
             self._add(RunCommand((UNKNOWN_WORDS,), path, parent=parent))
 
@@ -230,7 +233,10 @@ class _Reader:
                 continue
             values = environment.expand_text(parsed, assigned.value)
             is_certain = place.command.is_certain
-            environment.assign(assigned.name, values, appends=assigned.appends, is_certain=is_certain)
+            is_literal = not assigned.appends and MARK.search(assigned.value) is None
+            environment.assign(
+                assigned.name, values, appends=assigned.appends, is_certain=is_certain, is_literal=is_literal
+            )
             self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
             if _PROGRAM_VARIABLE.fullmatch(assigned.name):
                 for value in values:
@@ -393,7 +399,11 @@ class _Reader:
                     is_reference = name in _DECLARATIONS and any(re.match(r"-\w*n", each) for each in words[1:])
                     value = UNKNOWN if is_reference else word[assigned.end() :]
                     environment.assign(
-                        assigned[1], [value], appends=bool(assigned[3]), is_certain=place.command.is_certain
+                        assigned[1],
+                        [value],
+                        appends=bool(assigned[3]),
+                        is_certain=place.command.is_certain,
+                        is_literal=not assigned[3] and not any(map(MARK.search, place.command.words)),
                     )
                     self._note_setting(assigned[1], visible_text(word[assigned.end() :]), bool(assigned[3]))
 
