@@ -13,11 +13,13 @@ import socketio
 from served_hub import ServedHub, served_hub
 from socketio.exceptions import ConnectionError
 
+DECISION = "0123456789abcdef-1"
+
 
 def report(hub: ServedHub, command: str) -> None:
     facts = {"tool": {"name": "Bash", "input": {"command": command}}}
     record = {
-        "id": "0123456789abcdef-1",
+        "id": DECISION,
         "previous": "0" * 64,
         "at": "2026-11-16T20:01:35.458752Z",
         "kind": "decision",
