@@ -62,7 +62,6 @@ def record_costs() -> dict[str, float]:
     """Seconds that recording adds to a decision, busy and after pauses, and those of appending such a line."""
     with tempfile.TemporaryDirectory() as directory:
         recorder, book = Recorder(record_directory(Path(directory))), pattern_rules()
-        events = [event(n) for n in range(EVENTS_ASKED)]
         file = os.open(f"{directory}/lines", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         line = b"x" * 700 + b"\n"
         calls: dict[str, Callable[[Event], object]] = {
@@ -70,31 +69,33 @@ def record_costs() -> dict[str, float]:
             "recorded": lambda asked: recorder.decide_now(book, asked),
             "a line appended": lambda asked: os.write(file, line),
         }
-        times = {"busy": _busy(calls, events)}
-        times |= {apart: _idle(calls, events, pause) for apart, pause in PAUSES.items()}
+        times = {"busy": _busy(calls)}
+        times |= {apart: _idle(calls, pause) for apart, pause in PAUSES.items()}
         os.close(file)
         recorder.close()
     costs = {f"recorded, {when}": taken["recorded"] - taken["decided"] for when, taken in times.items()}
     return costs | {f"a line appended, {when}": taken["a line appended"] for when, taken in times.items()}
 
 
-def _busy(calls: dict[str, Callable[[Event], object]], events: list[Event]) -> dict[str, float]:
-    """Processor time of one call of each; they take turns."""
+def _busy(calls: dict[str, Callable[[Event], object]]) -> dict[str, float]:
+    """Processor time of one call of each; they take turns. Each event is new, because it keeps what was read of it."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for start in range(0, len(events), 200):
+    for start in range(0, EVENTS_ASKED, 200):
         for name, call in calls.items():
+            events = [event(n) for n in range(start, start + 200)]
             begun = time.process_time()
-            for asked in events[start : start + 200]:
+            for asked in events:
                 call(asked)
             times[name].append((time.process_time() - begun) / 200)
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def _idle(calls: dict[str, Callable[[Event], object]], events: list[Event], pause: float) -> dict[str, float]:
+def _idle(calls: dict[str, Callable[[Event], object]], pause: float) -> dict[str, float]:
     """Processor time of one call of each after a pause: the medians; they take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for asked in events[:150]:
+    for number in range(150):
         for name, call in calls.items():
+            asked = event(number)
             time.sleep(pause)
             begun = time.process_time()
             call(asked)

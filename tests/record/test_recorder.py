@@ -73,9 +73,9 @@ def test_recording_can_be_switched_off(directory: RecordDirectory, recorder: Rec
 @pytest.mark.parametrize(("how", "kept"), [("masked", "--token=***"), ("full", "--token=abcdef123456")])
 def test_secrets(directory: RecordDirectory, recorder: Recorder, how: str, kept: str) -> None:
     book = load_text(f"record: {{facts: {how}}}\n{HOOKS}", "hookline.yaml")
-    recorder.decide_now(book, event("run --token=abcdef123456"))
-    (record,) = recorded(directory)
-    assert record["facts"]["tool"]["input"]["command"] == f"run {kept}"
+    for command in ("ls", "ls", "run --token=abcdef123456"):
+        recorder.decide_now(book, event(command))
+    assert recorded(directory)[-1]["facts"]["tool"]["input"]["command"] == f"run {kept}"
 
 
 def test_no_facts(directory: RecordDirectory, recorder: Recorder) -> None:
@@ -83,6 +83,21 @@ def test_no_facts(directory: RecordDirectory, recorder: Recorder) -> None:
     (record,) = recorded(directory)
     assert "facts" not in record
     assert record["verdict"] == "deny"
+
+
+def test_each_book_has_settings_of_its_own(directory: RecordDirectory, recorder: Recorder) -> None:
+    books = [load_text(f"record: {how}\n{HOOKS}", "hookline.yaml") for how in ("{facts: none}", "off", "{}")]
+    for _ in range(2):
+        for book in books:
+            recorder.decide_now(book, event())
+    assert ["facts" in record for record in recorded(directory)] == [False, True, False, True]
+
+
+def test_more_books_than_are_remembered(directory: RecordDirectory, recorder: Recorder) -> None:
+    books = [load_text(HOOKS.replace("no-rm", f"no-{n}"), "hookline.yaml") for n in range(9)]
+    for book in books * 2:
+        recorder.decide_now(book, event())
+    assert [record["hooks"] for record in recorded(directory)] == [book.files.hash for book in books * 2]
 
 
 def test_long_texts_are_cut(directory: RecordDirectory, recorder: Recorder) -> None:

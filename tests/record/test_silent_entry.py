@@ -31,13 +31,18 @@ def event(**facts: Any) -> Event:
 
 
 def quick(entries: SilentEntries, asked: Event, seconds: float = 0.25) -> Any:
-    text = entries.encode(asked, Decision(asked), seconds, MASKED, HOOKS)
+    text = entries.encode(asked, Decision(asked), seconds, HOOKS)
     return None if text is None else json.loads(text)
 
 
 def long(asked: Event, seconds: float = 0.25) -> Any:
     entry = decision_entry(asked, Decision(asked), seconds, RecordableFacts(MASKED, masks=True))
     return json.loads(json.dumps({**entry, "hooks": HOOKS}))
+
+
+def _canonical(entry: Any) -> str:
+    """Tells 1, 1.0 and true apart, which are equal in Python."""
+    return json.dumps(entry, sort_keys=True)
 
 
 texts = st.text(max_size=12)
@@ -65,7 +70,7 @@ def test_it_says_what_the_long_way_says(given: list[tuple[dict[str, Any], dict[s
     for each, tool in given:
         asked = Event("tool.before", {**each, "tool": tool})
         said = quick(entries, asked)
-        assert said is None or repr(sorted(said.items())) == repr(sorted(long(asked).items()))
+        assert said is None or _canonical(said) == _canonical(long(asked))
 
 
 def test_most_records_are_written_the_quick_way() -> None:
@@ -117,12 +122,6 @@ def test_a_text_of_another_class_is_a_text() -> None:
     assert quick(entries, event(cwd="red")) == quick(entries, event(cwd=Color.RED))
 
 
-@pytest.mark.parametrize("how", [RecordedFacts.FULL, RecordedFacts.NONE])
-def test_other_settings_are_left_to_the_long_way(how: RecordedFacts) -> None:
-    asked = event()
-    assert SilentEntries().encode(asked, Decision(asked), 0.0, how, HOOKS) is None
-
-
 def test_a_decision_on_which_a_hook_spoke_is_left_to_the_long_way() -> None:
     asked = event()
     spoken = [
@@ -133,4 +132,4 @@ def test_a_decision_on_which_a_hook_spoke_is_left_to_the_long_way() -> None:
         Decision(asked, reason="x"),
         Decision(asked, by="hook"),
     ]
-    assert [SilentEntries().encode(asked, each, 0.0, MASKED, HOOKS) for each in spoken] == [None] * 6
+    assert [SilentEntries().encode(asked, each, 0.0, HOOKS) for each in spoken] == [None] * 6

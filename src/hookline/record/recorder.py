@@ -29,6 +29,7 @@ from hookline.record.writer import RecordWriter, encode_record
 DECISION_MADE: Final = "decision.made"
 _MAX_LINE: Final = 1 << 16
 _KEEP_AGAIN_SECONDS: Final = 5.0
+_MAX_READY: Final = 4  # they are kept in memory
 EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
 _log = logging.getLogger("hookline")
 
@@ -46,6 +47,9 @@ class Recorder:
         self._telemetry: Telemetry | None = None  # as the user's environment says
         self._is_own_program = False
         self._silent = SilentEntries()
+        self._ready: dict[
+            int, Book
+        ] = {}  # by identity: a silent decision of theirs needs nothing but a line in the file
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -57,7 +61,7 @@ class Recorder:
 
     def decide_now(self, book: Book, event: Event, host: Host = NO_HOST) -> Decision:
         """Raises MustWait, like the book's method; nothing is recorded then."""
-        if book.hears(DECISION_MADE):
+        if id(book) not in self._ready and book.hears(DECISION_MADE):
             raise MustWait("hooks on decision.made run in the background; use `await recorder.decide(…)`")
         begun = time.perf_counter()
         decision = book.decide_now(event, host)
@@ -69,25 +73,20 @@ class Recorder:
         self._write(book, lambda recordable: {**decision_entry(asked, decision, 0.0, recordable), "again": True})
 
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
+        if id(book) in self._ready and asked.name in ALWAYS_RECORDED:
+            try:
+                text = self._silent.encode(asked, decision, seconds, book.files.hash)
+                if text is not None:
+                    self._writer.write(text)
+                    return
+            except Exception:  # such as a value that is not JSON: the longer way finds out
+                pass
         if asked.name not in ALWAYS_RECORDED and not hook_spoke(decision):
             return
-        id = self._write_silent(book, asked, decision, seconds)
-        if id is None:
-            id = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+        record = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
         telemetry = book.record.telemetry or self._telemetry
         if telemetry is not None and book.record.enabled:
-            self._send(telemetry, book, id, lambda recordable: decision_entry(asked, decision, seconds, recordable))
-
-    def _write_silent(self, book: Book, asked: Event, decision: Decision, seconds: float) -> str | None:
-        """The id of the record of a decision on which no hook spoke, if it is of the usual kind; else None."""
-        settings, hooks = book.record, book.files.hash
-        if not settings.enabled or hooks not in self._kept or (settings.keep or self._keep) != self._keep:
-            return None
-        try:
-            text = self._silent.encode(asked, decision, seconds, settings.facts, hooks)
-            return None if text is None else self._writer.write(text)
-        except Exception:  # such as a value that is not JSON: the longer way finds out
-            return None
+            self._send(telemetry, book, record, lambda recordable: decision_entry(asked, decision, seconds, recordable))
 
     def write_outcome(self, book: Book, call: Event, result: ToolResult) -> None:
         """What came of a call about which no hook is asked afterwards."""
@@ -107,6 +106,7 @@ class Recorder:
     def _on_new_file(self) -> None:
         """Archives beside the decision, which must not wait for it. A process that ends leaves it to the next one."""
         self._kept.clear()  # somebody may have removed the whole record
+        self._ready.clear()
         if self._directory.is_archiving_due() and self._directory.has_many_live_files():
             threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
 
@@ -123,8 +123,9 @@ class Recorder:
             from hookline.record.telemetry import telemetry_of_environment  # few processes send anything
 
             self._telemetry = telemetry_of_environment(env)
+            self._ready.clear()
 
-    def _send(self, telemetry: Telemetry, book: Book, id: str, make_entry: EntryMaker) -> None:
+    def _send(self, telemetry: Telemetry, book: Book, record: str, make_entry: EntryMaker) -> None:
         from hookline.record.telemetry import sender_for
 
         try:
@@ -134,25 +135,39 @@ class Recorder:
             sender = sender_for(telemetry)
             if self._is_own_program:
                 sender.wait_at_exit()
-            sender.send({**entry, "record": id, "hooks": book.files.hash}, seconds)
+            sender.send({**entry, "record": record, "hooks": book.files.hash}, seconds)
         except Exception:  # as for records
             _log.warning("a decision could not be sent", exc_info=True)
 
     def _write(self, book: Book, make_entry: EntryMaker) -> str:
         """The record's id; "" if there is none."""
         settings = book.record
-        if settings.keep is not None:
+        if settings.keep is not None and settings.keep != self._keep:
             self._keep = settings.keep
+            self._ready.clear()
         if not settings.enabled:
             return ""
         try:
             hooks = self._keep_files(book.files)
+            self._note_ready(book)
             text = _encode_short(make_entry, settings.facts, hooks) or _encode_long(make_entry, settings.facts, hooks)
             return self._writer.write(text)
         except Exception:  # a bug here must not be the reason that a decision is late or lost
             _log.warning("a decision could not be recorded", exc_info=True)
             self._writer.count_lost()
             return ""
+
+    def _note_ready(self, book: Book) -> None:
+        """If its files are kept, and facts and settings are as they are by default."""
+        settings = book.record
+        sends = settings.telemetry is not None or self._telemetry is not None
+        if book.files.hash not in self._kept or settings.facts is not RecordedFacts.MASKED:
+            return
+        if sends or book.hears(DECISION_MADE):
+            return
+        if len(self._ready) >= _MAX_READY:
+            self._ready.clear()
+        self._ready[id(book)] = book
 
     def _keep_files(self, files: HookFiles) -> str:
         """Keeps the texts of the hooks in force, once, before a record names their hash.
