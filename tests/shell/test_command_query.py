@@ -232,3 +232,34 @@ def test_an_interpreter_with_code_of_its_own_reads_data(line: str, expected: boo
     commands = [command for command in read_commands(line).commands if not command.is_written]
     targets = CommandQuery(("sh", "python3", "perl", "ruby"))
     assert (pipes_answer(CommandQuery(("curl",)), targets, commands) is not False) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("npm publish --dry-run", True),
+        ("npm publish --dry-run=true", True),
+        ("npm publish --dry-run=client", True),
+        ("npm publish --no-dry-run --dry-run", True),
+        ("npm publish --no-dry-run=false", True),
+        ("npm publish --dry-run=false", False),
+        ("npm publish --dry-run=none", False),
+        ("npm publish --dry-run --no-dry-run", False),
+        ("npm publish -- --dry-run", False),
+        ("npm publish --dry-run $x", None),
+        ('npm publish --dry-run="$x"', None),
+    ],
+)
+def test_a_dry_run_is_one_only_if_nothing_switches_it_off(text: str, expected: Answer) -> None:
+    assert answer(CommandQuery(("npm",), ("publish",), ("dry-run",)), text) is expected
+
+
+def test_a_flag_that_is_the_value_of_an_option_makes_no_dry_run() -> None:
+    query = CommandQuery(("kubectl",), ("delete",), ("dry-run",))
+    assert answer(query, "kubectl delete ns x -n --dry-run") is False
+    assert answer(query, "kubectl delete ns x -n y --dry-run") is True
+
+
+@pytest.mark.parametrize("program", ["gradlew.bat", "GRADLEW.CMD", "./gradlew", "C:\\x\\gradlew.exe"])
+def test_the_suffix_of_a_windows_program_does_not_count(program: str) -> None:
+    assert answer(CommandQuery(("gradlew",)), f"'{program}' publish") is True

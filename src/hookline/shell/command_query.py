@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import mark_globs, visible_text
-from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
+from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, TEMPORARY, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.run_commands import RunCommand
@@ -40,10 +40,15 @@ _CONTAINER_RUN: Final = _table(
     *("net network", "P publish-all"),
     values="v volume mount p publish e env u user w workdir net network name entrypoint label l hostname h pid",
 )
+_KUBECTL_VALUES: Final = (
+    "n namespace context kubeconfig cluster user s server token as as-group as-uid request-timeout cache-dir "
+    "certificate-authority client-certificate client-key tls-server-name username password profile profile-output "
+    "o output field-manager cascade grace-period timeout field-selector filename selector kustomize"
+)
 OPTIONS: Final[dict[str, OptionTable]] = {
     "rm": _table("r R recursive", "f force", "d dir", "i I interactive", "v verbose"),
     **dict.fromkeys(("chmod", "chown", "chgrp"), _RECURSIVE),
-    "cp": _table("r R recursive a archive", "f force", "n no-clobber", "i interactive", values="t S target-directory"),
+    "cp": _table("r R recursive a archive", "f force", "n no-clobber", "i interactive", "t target-directory", values="t S target-directory"),
     "mv": _table("f force", "n no-clobber", "i interactive", values="t S target-directory suffix"),
     "ln": _table("s symbolic", "f force", values="t S target-directory suffix"),
     "git": _table(
@@ -83,9 +88,23 @@ OPTIONS: Final[dict[str, OptionTable]] = {
         (f"{program} {command}" for program in ("docker", "podman") for command in ("rm", "rmi")),
         _table("f force", "v volumes", "l link", "a all"),
     ),
-    "kubectl": _table(values="n namespace context kubeconfig cluster user s server token as as-group request-timeout"),
-    "kubectl delete": _table("f filename", "A all-namespaces", "l selector", "R recursive", values="f l n"),
-    "kubectl apply": _table("f filename", "k kustomize", "R recursive", values="f l n k"),
+    **dict.fromkeys(("kubectl", "oc"), _table(values=_KUBECTL_VALUES)),
+    "kubectl delete": _table(
+        "f filename", "A all-namespaces", "l selector", "R recursive", values=f"f l k {_KUBECTL_VALUES}"
+    ),
+    "kubectl apply": _table("f filename", "k kustomize", "R recursive", values=f"f l k {_KUBECTL_VALUES}"),
+    **dict.fromkeys(
+        ("helm", "helmfile"),
+        _table(
+            values="n namespace kube-context kubeconfig kube-apiserver kube-token f values set set-string set-file version "
+            "description post-renderer timeout repo username password e environment l selector file"
+        ),
+    ),
+    "fdisk": _table("l list", values="b C H S o t sector-size cylinders heads sectors output type"),
+    "sfdisk": _table("l list", "d dump", values="o output"),
+    "parted": _table("l list", values="a align"),
+    "gdisk": _table("l list"),
+    "sgdisk": _table("p print"),
 }
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
@@ -176,7 +195,8 @@ def normalize_program(word: str) -> str:
     """`/usr/bin/Git.exe` → `git`. Some file systems ignore the case of a name."""
     if word.isalpha() and word.islower():  # most names
         return word
-    return program_name(word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower().removesuffix(".exe"))
+    name = word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower()
+    return program_name(name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name)
 
 
 def program_names(program: str) -> Iterator[str]:
@@ -288,7 +308,14 @@ def _flag_answer(flag: str, table: OptionTable, arguments: Sequence[str]) -> Ans
     return answer if False in letters else None if None in letters else True
 
 
+_HARMLESS_FLAGS: Final = frozenset(("dry-run", "dryrun", "check", "plan", "pretend", "snapshot", "validate-only"))
+"""Flags with which a command does nothing. One counts only if it is surely there and nothing switches it off again."""
+_OFF: Final = frozenset(("false", "none", "no", "off", "0", "f"))
+
+
 def _has_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
+    if flag in _HARMLESS_FLAGS:
+        return _has_harmless_flag(flag, table, arguments)
     spellings = _spellings_of(flag, table)
     starts = spellings.starts
     maybe = dashed = False
@@ -303,6 +330,35 @@ def _has_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer
         ):
             return True
     return None if maybe else False
+
+
+def _has_harmless_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
+    """The last one counts: `--dry-run --no-dry-run` and `--dry-run=none` are no dry run. Nor is the value of an option."""
+    spellings = _spellings_of(flag, table)
+    offs = {f"--no-{each}" for each in spellings.longs}
+    found = is_value = maybe = False
+    for word in arguments:
+        if word == "--":
+            break
+        maybe |= not word.isascii() and _may_be_option(word) and (UNKNOWN_WORDS in word or not is_value)
+        if is_value or not word.startswith("-"):
+            is_value = False
+            continue
+        name, has_value, value = word.partition("=")
+        if name in offs:
+            found = has_value != "" and value.lower() in _OFF
+        elif _is_flag(word, spellings, table):
+            found = not (has_value and (value.lower() in _OFF or not value or not value.isascii()))
+        else:
+            is_value = not has_value and (name.lstrip("-") in table.values or _ends_in_value(name, table))
+    return None if maybe else found
+
+
+def _ends_in_value(option: str, table: OptionTable) -> bool:
+    """`-itn`: the last letter takes the next word."""
+    letters = option[1:]
+    at = next((at for at, letter in enumerate(letters) if letter in table.values), -1)
+    return not option.startswith("--") and at >= 0 and at == len(letters) - 1
 
 
 def _is_flag(word: str, spellings: _Spellings, table: OptionTable) -> bool:
@@ -326,6 +382,8 @@ def _may_be_option(word: str) -> bool:
     """Whether a word with unknown parts may be an option."""
     if UNKNOWN_WORDS in word or word.startswith("-"):
         return True
+    if word.startswith(TEMPORARY):
+        return False
     return HAS_UNKNOWN.match(word) is not None and re.fullmatch(r"[\w=-]*", HAS_UNKNOWN.sub("", word)) is not None
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.plain_lines import SPECIAL_WORDS
 from hookline.shell.programs import program_name
+from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import RUNNERS, SUBCOMMANDS, shell_code, unwrap
 
 if TYPE_CHECKING:
@@ -88,17 +89,25 @@ def _readings_of(found: RunText) -> Readings:
                 host = found.commands[host].parent
             merged.setdefault(host, list(own[host])).extend(texts)
         else:
-            outer = own[command.parent] if command.parent >= 0 and names[command.parent] in RUNNERS else []
+            outer = own[command.parent] if _is_named_together(found.commands, names, command) else []
             merged[number] = [*texts, *outer]
     for number, texts in merged.items():
         readings[tuple(dict.fromkeys(texts))] = None
-        outer = texts[len(own[number]) :] if names[found.commands[number].parent] in RUNNERS else []
+        outer = texts[len(own[number]) :] if _is_named_together(found.commands, names, found.commands[number]) else []
         for other in _other_names(found.commands[number]):
             readings[tuple(dict.fromkeys((other, *outer)))] = None
     for number, command in enumerate(found.commands):
         if number not in merged:
             readings |= dict.fromkeys((other,) for other in _other_names(command))
     return tuple(readings)
+
+
+def _is_named_together(commands: Sequence[RunCommand], names: Sequence[str], command: RunCommand) -> bool:
+    """Whether who allows the command around it allows it too: `uv run pytest`, `python -m pip list`."""
+    if command.parent < 0:
+        return False
+    name = names[command.parent]
+    return name in RUNNERS or script_command(name, commands[command.parent].words) == command.words
 
 
 def _texts_of(command: RunCommand) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
+from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
@@ -36,6 +36,7 @@ _DESCRIPTOR: Final = lazy_pattern(r"/dev/stdin|(?:/dev/fd|/proc/[^/]+(?:/task/[^
 _BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
 _PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))
 _ABSOLUTE_PATH_PRINTERS: Final = frozenset(("pwd", "mktemp"))
+_MKTEMP: Final = frozenset(("mktemp", "/usr/bin/mktemp", "/bin/mktemp"))
 
 
 def visible_text(field: str) -> str:
@@ -59,6 +60,7 @@ class Environment:
     positionals: dict[Fields, None] = field(default_factory=dict)
     opened: dict[str, None] = field(default_factory=dict)  # the texts in numbered descriptors
     certain: set[str] = field(default_factory=set)  # variables that surely have one of these values
+    redefined: set[str] = field(default_factory=set)  # names of functions and aliases
     version: int = 0  # changes with every new value
     is_repeated: bool = False  # the commands are gone over again, so a value may grow each time
 
@@ -264,6 +266,9 @@ class Environment:
                 found += self.descriptor_texts()
             elif name == "cat" and not arguments and command.input:
                 found += self.expand_text(parsed, command.input)
+            elif name in _MKTEMP:
+                is_other = name in self.redefined or "PATH" in self.variables
+                found.append(UNKNOWN if is_other else TEMPORARY)
             else:
                 found += printed_texts(name, arguments)
         return list(dict.fromkeys(found))

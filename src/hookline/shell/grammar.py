@@ -17,6 +17,8 @@ UNKNOWN_PATH: Final = "\ue011"
 """An absolute path within one word."""
 UNREAD: Final = "\ue012"
 """After an unknown part: there were more possible values than the reader looks at."""
-HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012]")
+TEMPORARY: Final = "\ue016"
+"""The path of what mktemp just made, or nothing if it failed."""
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012\ue016]")
 PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

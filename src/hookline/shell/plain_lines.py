@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.embedded_code import INTERPRETERS, has_call
 from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
 
 SPECIAL_WORDS: Final = frozenset(
@@ -76,5 +77,7 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
     if name in _SPECIAL_WITH_OPTIONS or (name == "git" and "-c" in words):
         return False
     if name in INTERPRETERS and has_call(words):
+        return False
+    if script_command(name, words):
         return False
     return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)

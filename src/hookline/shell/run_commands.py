@@ -21,6 +21,7 @@ from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, 
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
+from hookline.shell.script_programs import script_command
 from hookline.shell.simple_commands import TextTooLong, parse_commands
 from hookline.shell.wrappers import (
     OTHER_SHELLS,
@@ -157,6 +158,7 @@ class _Reader:
         number = self.added.setdefault((text, path, parent), next(self.texts))
         parsed = parse_commands(text)
         self.functions |= parsed.functions
+        self.environment.redefined |= parsed.functions
         was_repeated = self.environment.is_repeated
         for passes in range(_MAX_PASSES):
             self.environment.is_repeated = was_repeated or passes > 0
@@ -296,6 +298,8 @@ class _Reader:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
         elif name in INTERPRETERS:
             yield from embedded_commands((*words[1:], *self._inputs(place)))
+        if script := script_command(name, words):
+            yield InnerCommand(script)
         if name in ("xargs", "parallel"):
             yield from self._with_input(name, words, place)
         else:
@@ -374,6 +378,7 @@ class _Reader:
         if name == "alias":
             for word in words[1:]:
                 alias, has_value, value = word.partition("=")
+                environment.redefined.add(alias)
                 if has_value and value not in self.aliases.setdefault(alias, {}):
                     self.aliases[alias][value] = None
                     environment.version += 1
