@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,15 @@ def test_packs_are_extended_and_act_at_once(hookline):
     assert hookline("check").exit_code == 0
     assert hookline("fire", "tool.before", "--tool", "bash", "--input", '{"command": "rm -fr src"}').exit_code == 2
     assert hookline("fire", "tool.before", "--tool", "bash", "--input", '{"command": "npm publish"}').exit_code == 3
+
+
+@pytest.mark.parametrize("pack", ["recommended", "secrets", "production", "workspace", "quality", "hookline:secrets"])
+def test_the_pack_stops_the_command_that_is_suggested(hookline, pack):
+    result = hookline("init", "--pack", pack)
+    suggested = [shlex.split(line)[1:] for line in result.stdout.splitlines() if "hookline fire" in line]
+    assert len(suggested) == (pack != "quality")
+    for arguments in suggested:
+        assert hookline(*arguments).exit_code in (2, 3)
 
 
 def test_an_unknown_pack_is_refused_before_anything_is_written(hookline):

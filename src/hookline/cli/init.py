@@ -44,6 +44,15 @@ hooks:
 """
 
 
+STOPPED_BY: Final = {
+    "recommended": "rm -rf .",
+    "secrets": "cat .env",
+    "production": "terraform apply",
+    "workspace": "touch /opt/x",
+}
+"""A command for each pack that stops one, for users to try."""
+
+
 @click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks, or with packs.")
 @click.option(
     "--pack",
@@ -78,8 +87,10 @@ def verb(packs: tuple[str, ...], force: bool) -> None:
         raise HooklineError(f"{error.filename} cannot be written: {error.strerror}") from None
     trust().accept(source for source in sources() if source.path == path.resolve())
     if packs:
-        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list, or")
-        out('  hookline fire tool.before --tool bash --input \'{"command": "rm -rf ."}\'')
+        tries = [command for pack in packs if (command := STOPPED_BY.get(pack.removeprefix("hookline:")))]
+        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list{', or' if tries else ''}")
+        for command in tries:
+            out(f"""  hookline fire tool.before --tool bash --input '{{"command": "{command}"}}'""")
         return
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')
