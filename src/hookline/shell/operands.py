@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import mark_globs, visible_text
-from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY
 from hookline.shell.programs import program_name
 from hookline.shell.run_commands import RunCommand
 
@@ -53,6 +53,8 @@ def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Col
 
 
 def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool) -> bool:
+    if word == TEMPORARY:  # not "$d"/*: if mktemp fails, that is /*
+        return True
     if HAS_UNKNOWN.search(word) or _MATCHES_PARENT.search(visible_text(word)):
         return False
     parts = posixpath.normpath(mark_globs(word)).split("/")

@@ -66,6 +66,19 @@ _URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
 _SHORT_OPTION: Final = lazy_pattern(r"-[A-Za-z]+?((?:[@/~]|\.\.?/|\.\.\Z).*)", re.DOTALL)
 _DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/.*)|-|")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[*?\[]")
+_PUBLIC_FILES: Final = lazy_pattern(
+    r"/etc/(?:os-release|lsb-release|debian_version|[a-z]+-release|issue|shells|timezone|localtime|mime\.types|services|protocols)"
+    r"|/usr/lib/os-release|/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|filesystems|stat|swaps)"
+    r"|/usr/(?:local/)?(?:include|share/(?:doc|man|info|licenses|zoneinfo|dict))(?:/[\w.+@%-]+)*/?"
+)
+"""What every system tells everybody about itself: its release, its processors, its headers and manuals."""
+_READERS: Final = frozenset(
+    (
+        *("cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ls", "wc", "stat", "nl"),
+        *("cut", "test", "[", "[[", "du", "diff", "cmp", "sha256sum", "md5sum"),
+    )
+)
+"""Programs that only read their files, whatever their options."""
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
 
 UNKNOWN_WORD: Final = None
@@ -180,8 +193,10 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
         yield "~"
     if name in _DIRECTORY_CHANGES and len(command.path) > 2 and any(".." in word for word in words):
         yield UNKNOWN_WORD  # a loop may go up any number of times
+    is_reader = name in _READERS
     for word in _without_texts(name, words):
-        yield from _paths_in_word(word)
+        if not (is_reader and _PUBLIC_FILES.fullmatch(word) and "/.." not in word):
+            yield from _paths_in_word(word)
 
 
 def _is_tested_file(words: Sequence[str], at: int) -> bool:
