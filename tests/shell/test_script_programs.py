@@ -44,6 +44,8 @@ def test_the_program_behind_an_interpreter(line: str, program: str) -> None:
     assert " ".join(script_command(program_name(words[0]), words)) == program
 
 
-@pytest.mark.parametrize("line", ["python -m twine upload x", "uv run python -m twine upload x", "a | python -m twine upload x"])
+@pytest.mark.parametrize(
+    "line", ["python -m twine upload x", "uv run python -m twine upload x", "a | python -m twine upload x"]
+)
 def test_the_program_is_one_of_the_commands(line: str) -> None:
     assert ("twine", "upload", "x") in {command.words for command in read_commands(line).commands}

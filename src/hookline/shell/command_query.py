@@ -48,7 +48,14 @@ _KUBECTL_VALUES: Final = (
 OPTIONS: Final[dict[str, OptionTable]] = {
     "rm": _table("r R recursive", "f force", "d dir", "i I interactive", "v verbose"),
     **dict.fromkeys(("chmod", "chown", "chgrp"), _RECURSIVE),
-    "cp": _table("r R recursive a archive", "f force", "n no-clobber", "i interactive", "t target-directory", values="t S target-directory"),
+    "cp": _table(
+        "r R recursive a archive",
+        "f force",
+        "n no-clobber",
+        "i interactive",
+        "t target-directory",
+        values="t S target-directory",
+    ),
     "mv": _table("f force", "n no-clobber", "i interactive", values="t S target-directory suffix"),
     "ln": _table("s symbolic", "f force", values="t S target-directory suffix"),
     "git": _table(

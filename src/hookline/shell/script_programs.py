@@ -34,7 +34,20 @@ MODULE_PROGRAMS: Final[dict[str, str]] = {
 
 SCRIPT_NAMES: Final = frozenset(
     (
-        *("manage.py", "artisan", "rails", "rake", "console", "cake", "spark", "craft", "drush", "wp", "magento", "yii"),
+        *(
+            "manage.py",
+            "artisan",
+            "rails",
+            "rake",
+            "console",
+            "cake",
+            "spark",
+            "craft",
+            "drush",
+            "wp",
+            "magento",
+            "yii",
+        ),
         *("phinx", "doctrine", "doctrine-migrations", "sail", "gradlew", "mvnw", "setup.py", "cap", "hanami"),
     )
 )
