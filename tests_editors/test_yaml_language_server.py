@@ -125,6 +125,34 @@ def test_a_key_is_explained(server: LanguageServer, line: int, character: int, t
 
 
 @pytest.mark.parametrize(
+    ("line", "character", "text"),
+    [(4, 6, "program: rm"), (6, 6, "10s"), (7, 2, "fetches: 5"), (8, 10, "7d")],
+    ids=["when", "timeout", "extends", "keep"],
+)
+def test_a_key_is_explained_with_an_example(server: LanguageServer, line: int, character: int, text: str) -> None:
+    more = "    timeout: 5s\nextends: [hookline:audit]\nrecord: {keep: 30d}\n"
+    hover = server.at("hover", server.open(MODELINE + HOOK + more), line, character)
+    assert hover is not None
+    assert text in json.dumps(hover["contents"])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "character", "expected"),
+    [
+        ("hooks:\n  - id: a\n    timeout: \n", 3, 13, {"30s", "10s"}),
+        ("hooks:\n  - id: a\n    enabled: \n", 3, 13, {"true", "false"}),
+        ("model: \n", 1, 7, {"anthropic:claude-sonnet-4-5"}),
+    ],
+    ids=["default", "flag", "example"],
+)
+def test_defaults_and_examples_are_completed(
+    server: LanguageServer, text: str, line: int, character: int, expected: set[str]
+) -> None:
+    found = server.at("completion", server.open(MODELINE + text), line, character)
+    assert expected <= {each["label"] for each in found["items"]}
+
+
+@pytest.mark.parametrize(
     ("text", "line", "character", "expected"),
     [
         ("hooks:\n  - id: a\n    ", 3, 4, {"on", "when", "then", "timeout"}),

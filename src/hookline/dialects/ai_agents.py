@@ -13,7 +13,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
-from hookline.dialects.json_schema import optional_keys
+from hookline.dialects.json_schema import describe, optional_keys
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     MAX_TIMEOUT_SECONDS,
@@ -230,25 +230,21 @@ _EXAMPLE: Final = {
 
 
 def _group_schema() -> dict[str, Any]:
+    timeout = {"type": "number", "minimum": MIN_TIMEOUT_SECONDS, "maximum": MAX_TIMEOUT_SECONDS}
     hook = {
         "type": "object",
         "additionalProperties": False,
         "required": ["type", "command"],
         "properties": optional_keys(
             {
-                "type": {"const": "command", "description": "Always command."},
-                "command": {"type": "string", "minLength": 1, "description": "Bash command."},
-                "timeout": {
-                    "type": "number",
-                    "minimum": MIN_TIMEOUT_SECONDS,
-                    "maximum": MAX_TIMEOUT_SECONDS,
-                    "description": "Seconds; 60.",
-                },
+                "type": describe("Always command.", {"const": "command"}),
+                "command": describe("Bash command.", {"type": "string", "minLength": 1}, "./check.sh"),
+                "timeout": describe("Seconds.", timeout, 10, default=DEFAULT_TIMEOUT.seconds),
             },
             ("type", "command"),
         ),
     }
-    return group_schema("A tool's name, a regular expression for it, or *.", hook)
+    return group_schema("A tool's name, a regular expression for it, or *.", hook, _EXAMPLE)
 
 
 def _write_hooks(hooks: Iterable[Hook]) -> WriteResult:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from hookline.hooks.events import EVENTS
 
 Schema = dict[str, Any]
+TOOL_EVENTS: Final = ("tool.before", "tool.after")
 
 
 def nullable(schema: Schema) -> Schema:
@@ -17,17 +18,19 @@ def nullable(schema: Schema) -> Schema:
     return {**outside, "anyOf": [inside, {"type": "null"}]}
 
 
-def add_descriptions(properties: Schema, descriptions: Mapping[str, str]) -> Schema:
-    """The properties with their descriptions; one that has a description keeps it."""
+def describe(description: str, schema: Schema, *examples: Any, **default: Any) -> Schema:
+    """What an editor shows of a key: `default=` is its value if it is absent."""
+    shown = {"examples": list(examples)} if examples else {}
+    return {"description": description, **default, **shown, **schema}
+
+
+def event_properties(events: Mapping[str, str], entries: Schema, example: Sequence[Schema]) -> Schema:
+    """A key for each event: a dialect's name for it → our own name for it. Only a tool has a matcher in the example."""
+    plain = [{key: value for key, value in entry.items() if key != "matcher"} for entry in example]
     return {
-        key: {"description": descriptions[key], **schema} if key in descriptions else schema
-        for key, schema in properties.items()
+        name: describe(EVENTS[event].when, nullable(entries), list(example) if event in TOOL_EVENTS else plain)
+        for name, event in events.items()
     }
-
-
-def event_properties(events: Mapping[str, str], entries: Schema) -> Schema:
-    """A key for each event: a dialect's name for it → our own name for it."""
-    return {name: {"description": EVENTS[event].when, **nullable(entries)} for name, event in events.items()}
 
 
 def optional_keys(properties: Schema, required: Collection[str] = ()) -> Schema:

@@ -15,7 +15,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, translate_tool_name
 from hookline.dialects.dialect import LoadResult
-from hookline.dialects.json_schema import event_properties, nullable
+from hookline.dialects.json_schema import describe, event_properties, nullable
 from hookline.formatting import closest_match, file_label
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import Not
@@ -195,11 +195,13 @@ def literal_shell_template(command: str) -> ShellTemplate:
 
 
 def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema, example: Schema) -> Schema:
+    """`example` is a file with one hook, in the list of one event or in a list of all hooks."""
     entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
+    shown = example["hooks"]
     hooks: Schema = {
         "type": "object",
         "additionalProperties": False,
-        "properties": event_properties(events, entries),
+        "properties": event_properties(events, entries, next(iter(shown.values())) if type(shown) is dict else shown),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -207,20 +209,21 @@ def settings_schema(dialect: str, events: Mapping[str, str], entry: Schema, exam
         "title": f"{dialect} settings: the hooks",
         "examples": [example],
         "type": "object",
-        "properties": {"hooks": {"description": "the hooks, by event", **nullable({"$ref": "#/$defs/hooks"})}},
+        "properties": {"hooks": describe("the hooks, by event", nullable({"$ref": "#/$defs/hooks"}), shown)},
         "$defs": {"hooks": hooks, "entry": entry},
     }
 
 
-def group_schema(matcher: str, hook: Schema) -> Schema:
-    """A matcher, described by this text, with its hooks."""
+def group_schema(matcher: str, hook: Schema, example: Schema) -> Schema:
+    """A matcher, described by this text, with its hooks. `example` is a file with one group."""
+    [[group]] = example["hooks"].values()
     return {
         "type": "object",
         "additionalProperties": False,
         "required": ["hooks"],
         "properties": {
-            "matcher": {"type": ["string", "null"], "description": matcher},
-            "hooks": {"type": "array", "items": hook, "description": "the hooks of this group"},
+            "matcher": describe(matcher, {"type": ["string", "null"]}, group["matcher"], default="*"),
+            "hooks": describe("the hooks of this group", {"type": "array", "items": hook}, group["hooks"]),
         },
     }
 

@@ -20,6 +20,7 @@ from hookline.dialects.agent_files.format import (
 )
 from hookline.dialects.conversion import NotExpressible, write_each
 from hookline.dialects.dialect import LoadResult, WriteResult
+from hookline.dialects.json_schema import describe
 from hookline.dialects.settings_json import is_launcher_text
 from hookline.formatting import file_label
 from hookline.hooks.actions.program_result import ResultFormat
@@ -41,6 +42,7 @@ _INTERPRETERS: Final = {
     ".ts": ("npx", "tsx"),
     ".ps1": ("pwsh", "-NoProfile", "-File"),
 }
+_EXAMPLE: Final = "#!/bin/sh\necho '{\"cancel\": false}'\n"
 _FOLDERS: Final = (".clinerules", ".cline", "Documents")
 
 FORMAT: Final = define_format(
@@ -107,8 +109,8 @@ class ClineDialect:
             "$id": f"urn:hookline:{self.name}",
             "title": "Cline: a program named after an event",
             "type": "object",
-            "properties": {"program": {"type": "string", "description": "The text of the program."}},
-            "examples": [{"program": "#!/bin/sh\necho '{\"cancel\": false}'\n"}],
+            "properties": {"program": describe("The text of the program.", {"type": "string"}, _EXAMPLE)},
+            "examples": [{"program": _EXAMPLE}],
             "$defs": {},
         }
 

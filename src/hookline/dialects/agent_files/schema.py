@@ -4,33 +4,42 @@ from __future__ import annotations
 
 from typing import Final
 
-from hookline.dialects.agent_files.format import MILLISECOND, AgentFormat, Layout
-from hookline.dialects.json_schema import nullable, optional_keys
+from hookline.dialects.agent_files.format import MILLISECOND, SECOND, AgentFormat, Layout
+from hookline.dialects.json_schema import describe, has_value, nullable, optional_keys
 from hookline.dialects.settings_json import Schema, settings_schema
 from hookline.hooks.actions.post import URL_PATTERN
+from hookline.hooks.tools import ToolKind
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _ANY_TEXT: Final[Schema] = {"type": "string"}
 _FLAG: Final[Schema] = {"type": "boolean"}
 _TEXTS: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
+_DIRECTORY: Final = describe("Where the command runs, relative to the project.", _ANY_TEXT, "tools")
 _PROPERTIES: Final[Schema] = {
-    "command": {**_TEXT, "description": "Shell text; with args, a program."},
-    "bash": {**_TEXT, "description": "The command, on Linux and macOS."},
-    "args": {"type": "array", "items": _ANY_TEXT, "description": "The program's arguments; no shell is used."},
-    "env": {**_TEXTS, "description": "Variables for the command."},
-    "cwd": {**_ANY_TEXT, "description": "Where the command runs, relative to the project."},
-    "working_directory": {**_ANY_TEXT, "description": "Where the command runs, relative to the project."},
-    "async": {**_FLAG, "description": "Runs in the background; its output decides nothing."},
-    "once": {**_FLAG, "description": "Runs once in a session."},
-    "enabled": {**_FLAG, "description": "false: the hook does not run."},
-    "failClosed": {**_FLAG, "description": "A failure denies."},
-    "url": {"type": "string", "pattern": f"^{URL_PATTERN.pattern}$", "description": "Receives the event."},
-    "headers": {**_TEXTS, "description": "Headers of the request."},
-    "allowedEnvVars": {"type": "array", "items": _TEXT, "description": "The variables that headers may name."},
-    "server": {**_TEXT, "description": "The MCP server."},
-    "tool": {**_TEXT, "description": "The server's tool."},
-    "input": {"type": "object", "description": "The tool's input."},
-    "prompt": {**_TEXT, "description": "What the model is asked about the event."},
+    "command": describe("Shell text; with args, a program.", _TEXT, "./check.sh"),
+    "bash": describe("The command, on Linux and macOS.", _TEXT, "./check.sh"),
+    "linux": describe("The command, on Linux.", _TEXT, "./check.sh"),
+    "args": describe("The program's arguments; no shell is used.", {"type": "array", "items": _ANY_TEXT}, ["--strict"]),
+    "env": describe("Variables for the command.", _TEXTS, {"CI": "1"}, default={}),
+    "cwd": _DIRECTORY,
+    "working_directory": _DIRECTORY,
+    "async": describe("Runs in the background; its output decides nothing.", _FLAG, default=False),
+    "once": describe("Runs once in a session.", _FLAG, default=False),
+    "enabled": describe("false: the hook does not run.", _FLAG, default=True),
+    "failClosed": describe("A failure denies.", _FLAG, default=False),
+    "url": describe(
+        "Receives the event.",
+        {"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},
+        "http://127.0.0.1:8080/hook",
+    ),
+    "headers": describe("Headers of the request.", _TEXTS, {"Authorization": "Bearer $TOKEN"}, default={}),
+    "allowedEnvVars": describe(
+        "The variables that headers may name.", {"type": "array", "items": _TEXT}, ["TOKEN"], default=[]
+    ),
+    "server": describe("The MCP server.", _TEXT, "policy"),
+    "tool": describe("The server's tool.", _TEXT, "check_command"),
+    "input": describe("The tool's input.", {"type": "object"}, {"strict": True}, default={}),
+    "prompt": describe("What the model is asked about the event.", _TEXT, "Is this safe? $ARGUMENTS"),
 }
 
 
@@ -54,42 +63,60 @@ def build_schema(format: AgentFormat) -> Schema:
     return schema
 
 
+def _handler_example(format: AgentFormat) -> Schema:
+    type_ = "command" if "command" in format.handlers else next(iter(format.handlers))
+    named = {} if format.default_type else {"type": type_}
+    return {**named, format.command_keys[0]: "./check.sh"}
+
+
 def _example(format: AgentFormat) -> Schema:
     """A command before each call of a tool."""
     event_name = next(name for name, event in format.events.items() if event == "tool.before")
-    type_ = "command" if "command" in format.handlers else next(iter(format.handlers))
-    named = {} if format.default_type else {"type": type_}
-    handler = {**named, format.command_keys[0]: "./check.sh"}
+    handler = _handler_example(format)
     if format.layout is Layout.LIST:
         return {"hooks": [{"event": event_name, **handler}]}
     return {"hooks": {event_name: [{"hooks": [handler]} if format.layout is Layout.GROUPS else handler]}}
 
 
 def _group_schema(format: AgentFormat, handler: Schema) -> Schema:
+    about = "The tools, or what the event is about, for which it runs; without it, all."
     own: Schema = {
-        "matcher": nullable({**_ANY_TEXT, "description": "The tools, or what the event is about, for which it runs."}),
-        "hooks": {"type": "array", "items": handler, "description": "the hooks of this group"},
+        "matcher": nullable(describe(about, _ANY_TEXT, _matcher_example(format))),
+        "hooks": describe("the hooks of this group", {"type": "array", "items": handler}, [_handler_example(format)]),
     }
     more = {key: {"description": "Ignored by hookline."} for key in format.group_keys if key not in own}
     return {"type": "object", "required": ["hooks"], "properties": {**own, **more}}
 
 
+def _matcher_example(format: AgentFormat) -> str:
+    return format.vocabulary.names[ToolKind.SHELL][0]
+
+
 def _handler_schema(format: AgentFormat, type_: str) -> Schema:
     handler = format.handlers[type_]
-    required = [*([] if format.default_type else ["type"]), *handler.required]
-    properties: Schema = {"type": {"const": type_, "description": "What the hook is."}}
+    required = [*([] if format.default_type == type_ else ["type"]), *handler.required]
+    standard = {"default": type_} if format.default_type == type_ else {}
+    properties: Schema = {"type": describe("What the hook is.", {"const": type_}, **standard)}
     if format.layout in (Layout.FLAT, Layout.EITHER, Layout.LIST):
-        properties["matcher"] = {**_ANY_TEXT, "description": "The tools for which it runs."}
+        about = "The tools for which it runs; without it, all."
+        properties["matcher"] = describe(about, _ANY_TEXT, _matcher_example(format))
     if format.layout is Layout.LIST:
-        properties["event"] = {"enum": [*format.events, *format.unsupported_events], "description": "The event."}
+        properties["event"] = describe("The event.", {"enum": [*format.events, *format.unsupported_events]})
         required.append("event")
     for key in handler.keys:
         properties[key] = _PROPERTIES.get(key, {"description": "Ignored by hookline."})
         if key in format.timeout_keys:
-            is_small = format.timeout_unit == MILLISECOND or key.endswith("_ms")
-            properties[key] = {
-                "type": "number",
-                "minimum": 0,
-                "description": "Milliseconds." if is_small else "Seconds.",
-            }
-    return {"type": "object", "required": required, "properties": optional_keys(properties, required)}
+            properties[key] = _timeout_schema(format, key, type_)
+    schema: Schema = {"type": "object", "required": required, "properties": optional_keys(properties, required)}
+    if type_ == "command" and not handler.required:
+        schema["anyOf"] = [has_value(key) for key in format.command_keys]
+    return schema
+
+
+def _timeout_schema(format: AgentFormat, key: str, type_: str) -> Schema:
+    unit = MILLISECOND if key.endswith("_ms") else format.timeout_unit
+    word = "Milliseconds" if unit == MILLISECOND else "Seconds"
+    others = [f"{timeout / unit:g} for {event}" for event, timeout in format.timeouts.items()]
+    about = f"{word}; {', '.join(others)}, if it is not written." if others else f"{word}."
+    schema = {"type": "number", "minimum": 0}
+    return describe(about, schema, 10 * SECOND // unit, default=format.default_timeout("", type_) // unit)

@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from hookline.dialects.flo.dialect import BARE_KEYS
-from hookline.dialects.flo.names import EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
+from hookline.dialects.flo.names import DEFAULT_TIMEOUT, EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
 from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
-from hookline.dialects.json_schema import add_descriptions, event_properties, has_value, optional_keys
+from hookline.dialects.json_schema import describe, event_properties, has_value, optional_keys
 
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _ANY_TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
-_DESCRIPTIONS = {
-    "matcher": "A regular expression for the tool's name; without it, every tool.",
-    "inputMatchers": "Fields of the tool's input, each with a regular expression; all must match.",
-    "priority": "Higher runs first.",
-    "type": "What the entry is: an action or a command.",
-    "action": "What the rule does.",
-    "reason": "Why, for the agent.",
-    "script": "JavaScript that decides.",
-    "command": "A shell command that decides.",
-    "timeout": "Milliseconds.",
-    "continueOnError": "What a failure counts as: true lets the call proceed.",
-    "id": "The rule's name in the log.",
-    "enabled": "false: the rule does not run.",
-    "tags": "Words for the console, `hookline list` and your own tools.",
-    "hooks": "Several actions and commands with the same matchers.",
-}
+_EXAMPLE: Schema = {"hooks": {"PreToolUse": [{"matcher": "^bash$", "action": "deny", "reason": "No shell here."}]}}
 
 
 def build_schema() -> Schema:
     """Either hooks by event, beside any other keys, or one bare rule."""
     by_event = {"required": ["hooks"], "properties": {"hooks": {"type": "object"}}}
+    by_name = describe("the rules, by event", {"$ref": "#/$defs/hooks"}, _EXAMPLE["hooks"])
     is_rule = {"anyOf": [{"required": [key]} for key in BARE_KEYS]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:hookline:flo",
         "title": "flo hooks",
-        "examples": [{"hooks": {"PreToolUse": [{"matcher": "^bash$", "action": "deny", "reason": "No shell here."}]}}],
+        "examples": [_EXAMPLE],
         "type": "object",
         "if": by_event,
-        "then": {"properties": {"hooks": {"description": "the rules, by event", "$ref": "#/$defs/hooks"}}},
+        "then": {"properties": {"hooks": by_name}},
         "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": has_value("hooks")}},
         "$defs": {"hooks": _hooks_schema(), "rule": _rule_schema(), "entry": _entry_schema()},
     }
@@ -51,30 +38,52 @@ def build_schema() -> Schema:
 
 def _hooks_schema() -> Schema:
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
-    return {"type": "object", "additionalProperties": False, "properties": event_properties(EVENTS, rules)}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": event_properties(EVENTS, rules, _EXAMPLE["hooks"]["PreToolUse"]),
+    }
 
 
 def _action_properties() -> Schema:
+    timeout = {"type": "number", "minimum": MIN_TIMEOUT_MILLISECONDS, "maximum": MAX_TIMEOUT_MILLISECONDS}
     return {
-        "action": {"enum": list(ACTIONS)},
-        "reason": _ANY_TEXT,
-        "script": _TEXT,
-        "command": _TEXT,
-        "timeout": {"type": "number", "minimum": MIN_TIMEOUT_MILLISECONDS, "maximum": MAX_TIMEOUT_MILLISECONDS},
-        "continueOnError": _FLAG,
-        "id": _TEXT,
-        "enabled": _FLAG,
+        "action": describe(
+            "What the rule does; without it, the rule has a command or hooks.", {"enum": list(ACTIONS)}, "deny"
+        ),
+        "reason": describe("Why, for the agent.", _ANY_TEXT, "No shell here."),
+        "script": describe("JavaScript that decides.", _TEXT, "return {decision: 'allow'}"),
+        "command": describe("A shell command that decides.", _TEXT, "./check.sh"),
+        "timeout": describe("Milliseconds.", timeout, 10_000, default=DEFAULT_TIMEOUT // timedelta(milliseconds=1)),
+        "continueOnError": describe(
+            "true: no failure stops the call; false: every failure does; default: an exit code does, an error does not.",
+            _FLAG,
+        ),
+        "id": describe("The rule's name in the log.", _TEXT, "no-shell"),
+        "enabled": describe("false: the rule does not run.", _FLAG, default=True),
     }
 
 
 def _rule_schema() -> Schema:
+    entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1}
+    patterns: Schema = {"type": "object", "additionalProperties": _ANY_TEXT}
+    words: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
     properties: Schema = {
-        "matcher": _ANY_TEXT,
-        "inputMatchers": {"type": "object", "additionalProperties": _ANY_TEXT},
-        "priority": {"type": "integer"},
+        "matcher": describe("A regular expression for the tool's name; without it, every tool.", _ANY_TEXT, "^bash$"),
+        "inputMatchers": describe(
+            "Fields of the tool's input, each with a regular expression; all must match.",
+            patterns,
+            {"command": "^rm "},
+            default={},
+        ),
+        "priority": describe("Higher runs first.", {"type": "integer"}, 10, default=0),
         **_action_properties(),
-        "hooks": {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1},
-        "tags": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]},
+        "hooks": describe(
+            "Several actions and commands with the same matchers.",
+            entries,
+            [{"type": "command", "command": "./check.sh"}],
+        ),
+        "tags": describe("Words for the console, `hookline list` and your own tools.", words, ["shell"], default=[]),
     }
     assert properties.keys() == set(RULE_KEYS)
     listed = {**has_value("hooks"), **_forbid_keys("action", "reason", "script", "command", "timeout")}
@@ -82,13 +91,16 @@ def _rule_schema() -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": add_descriptions(optional_keys(properties), _DESCRIPTIONS),
+        "properties": optional_keys(properties),
         "oneOf": [listed, one],
     }
 
 
 def _entry_schema() -> Schema:
-    properties: Schema = {"type": {"enum": ["action", "command"]}, **_action_properties()}
+    type_ = describe(
+        "What the entry is: an action or a command; without it, what it has.", {"enum": ["action", "command"]}
+    )
+    properties: Schema = {"type": type_, **_action_properties()}
     assert properties.keys() == set(ENTRY_KEYS)
     typed = [
         {"if": {"required": ["type"], "properties": {"type": {"const": word}}}, "then": has_value(word)}
@@ -97,7 +109,7 @@ def _entry_schema() -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": add_descriptions(optional_keys(properties), _DESCRIPTIONS),
+        "properties": optional_keys(properties),
         "oneOf": _action_forms(),
         "allOf": typed,
     }

@@ -15,18 +15,19 @@ from hookline.dialects.hook_interchange.names import (
     TIMEOUT_ACTIONS,
     TOOL_KINDS,
 )
-from hookline.dialects.json_schema import Schema, optional_keys
+from hookline.dialects.json_schema import Schema, describe, optional_keys
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _FLAG: Final[Schema] = {"type": "boolean", "default": False}
+_HANDLER_EXAMPLE: Final[Schema] = {"type": "command", "command": "./check.sh"}
 _MATCHER: Final[Schema] = {
     "anyOf": [
         {**_TEXT, "description": "A tool of the vocabulary.", "examples": list(TOOL_KINDS)},
         {
             "type": "object",
             "required": ["pattern"],
-            "properties": {"pattern": {**_TEXT, "description": "A regular expression for the agent's own name."}},
+            "properties": {"pattern": describe("A regular expression for the agent's own name.", _TEXT, "^mcp__")},
         },
         {
             "type": "object",
@@ -35,6 +36,7 @@ _MATCHER: Final[Schema] = {
                 "mcp": {
                     "type": "object",
                     "description": "A tool of an MCP server.",
+                    "examples": [{"server": "github", "tool": "create_issue"}],
                     "required": ["server"],
                     "properties": optional_keys(
                         {
@@ -61,13 +63,14 @@ _HANDLER_PROPERTIES: Final[Schema] = {
     "platform": {
         "type": "object",
         "description": "Commands for other operating systems.",
-        "properties": optional_keys({name: {**_TEXT, "description": f"The command on {name}."} for name in PLATFORMS}),
+        "properties": optional_keys(
+            {name: describe(f"The command on {name}.", _TEXT, "./check.sh") for name in PLATFORMS}
+        ),
         "examples": [{"windows": "./check.ps1"}],
     },
     "cwd": {
         **_TEXT,
-        "description": "Where the program runs, relative to the project.",
-        "default": ".",
+        "description": "Where the program runs, relative to the project; default: the session's directory.",
         "examples": ["tools"],
     },
     "env": {
@@ -126,7 +129,7 @@ def build_schema() -> dict[str, Any]:
                         "name": "safety-check",
                         "event": "before_tool_execute",
                         "matcher": "shell",
-                        "handler": {"type": "command", "command": "./check.sh"},
+                        "handler": _HANDLER_EXAMPLE,
                         "blocking": True,
                     }
                 ],
@@ -141,6 +144,7 @@ def build_schema() -> dict[str, Any]:
                 "minItems": 1,
                 "items": {"$ref": "#/$defs/hook"},
                 "description": "The hooks, in the order in which they run.",
+                "examples": [[{"event": "before_tool_execute", "handler": _HANDLER_EXAMPLE, "blocking": True}]],
             },
         },
         "$defs": {"hook": _hook_schema(), "matcher": _MATCHER, "handler": _handler_schema()},
@@ -161,7 +165,7 @@ def _hook_schema() -> Schema:
             "description": "Which tools; all if absent.",
             "examples": ["shell", ["file_write", "file_edit"], {"mcp": {"server": "github"}}],
         },
-        "handler": {"$ref": "#/$defs/handler", "description": "What it does."},
+        "handler": describe("What it does.", {"$ref": "#/$defs/handler"}, _HANDLER_EXAMPLE),
         "blocking": {**_FLAG, "description": "Whether exit code 2 prevents the action.", "examples": [True]},
         "degradation": {
             "type": "object",

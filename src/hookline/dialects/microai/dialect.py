@@ -11,7 +11,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
-from hookline.dialects.json_schema import optional_keys
+from hookline.dialects.json_schema import describe, optional_keys
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
 from hookline.dialects.microai.wording import WORDING
 from hookline.dialects.settings_json import (
@@ -237,34 +237,22 @@ _EXAMPLE: Final = {"hooks": {"PreToolUse": [{"matcher": "Bash(git:*)", "command"
 
 
 def _entry_schema() -> dict[str, Any]:
+    text = {"type": "string", "minLength": 1}
+    matcher = {"type": "string", "pattern": MATCHER_PATTERN}
+    timeout = {"type": "number", "minimum": 0, "maximum": MAX_TIMEOUT_MILLISECONDS}
     return {
         "type": "object",
         "additionalProperties": False,
         "required": ["command"],
         "properties": optional_keys(
             {
-                "matcher": {
-                    "type": "string",
-                    "pattern": MATCHER_PATTERN,
-                    "description": "A tool: Bash, Bash(git:*) or *.",
-                },
-                "command": {"type": "string", "minLength": 1, "description": "Shell command."},
-                "timeout": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": MAX_TIMEOUT_MILLISECONDS,
-                    "description": "Milliseconds; 5000.",
-                },
-                "continueOnFailure": {
-                    "type": "boolean",
-                    "default": True,
-                    "description": "false: before a tool, a failure blocks it.",
-                },
-                "condition": {
-                    "type": "string",
-                    "minLength": 1,
-                    "description": "Runs first; the hook runs if it exits 0.",
-                },
+                "matcher": describe("A tool: Bash, Bash(git:*) or *.", matcher, "Bash(git:*)", default="*"),
+                "command": describe("Shell command.", text, "./check.sh"),
+                "timeout": describe("Milliseconds.", timeout, 10_000, default=DEFAULT_TIMEOUT.seconds * 1000),
+                "continueOnFailure": describe(
+                    "false: before a tool, a failure blocks it.", {"type": "boolean"}, default=True
+                ),
+                "condition": describe("Runs first; the hook runs if it exits 0.", text, "test -f .guard"),
             },
             ("command",),
         ),

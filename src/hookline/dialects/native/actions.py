@@ -205,7 +205,7 @@ _CUSTOM: Final = ActionKey(
     "custom",
     read=_parse_custom,
     write=lambda action, _: {action.name: action.params} if isinstance(action, CustomAction) else NOT_WRITTEN,
-    schema={**CUSTOM, "minProperties": 1, "maxProperties": 1},
+    schema={**CUSTOM, "minProperties": 1, "maxProperties": 1, "examples": [{"page_oncall": {"team": "platform"}}]},
     help="an action that a Python package registers",
 )
 
@@ -277,14 +277,16 @@ STEP_KEYS: Final = key_table(
         default="the action's key",
         help="the step's name where its failure is recorded",
         write=lambda step, action, _: NOT_WRITTEN if step.name == _default_step_name(action) else step.name,
+        example="name: lint",
     ),
     Key(
         "on_error",
         read=parse_on_error,
         write=lambda step, *_: NOT_WRITTEN if step.on_error is None else write_on_error(step.on_error),
         schema=ON_ERROR_SCHEMA,
-        default="`open`",
+        default="it fails the chain at its end, and the hook's `on_error` answers",
         help="what a failure of this step counts as",
+        example="on_error: closed",
     ),
     flag_key(
         "ends_chain",
@@ -292,7 +294,13 @@ STEP_KEYS: Final = key_table(
         help="a failure of this step always ends the chain",
         write=lambda step, *_: step.ends_chain or NOT_WRITTEN,
     ),
-    duration_key("timeout", default="the hook's", help="how long this step may take", write=_write_step_timeout),
+    duration_key(
+        "timeout",
+        default="the hook's",
+        help="how long this step may take",
+        write=_write_step_timeout,
+        example="timeout: 10s",
+    ),
     flag_key(
         "quiet",
         default="`false`",
@@ -348,9 +356,15 @@ _INVALID: Final = ActionKey(
     "invalid",
     read=_parse_invalid,
     write=lambda action, _: action.written if isinstance(action, (InvalidAction, HoldCall)) else NOT_WRITTEN,
-    schema={},
+    schema={"examples": ["what was written"]},
     options=key_table(
-        text_key("why", default="`it could not be read`", help="why it fails", write=_write_why),
+        text_key(
+            "why",
+            default="`it could not be read`",
+            help="why it fails",
+            write=_write_why,
+            example="why: it could not be read",
+        ),
         flag_key(
             "holds",
             default="`false`",
@@ -364,6 +378,7 @@ _INVALID: Final = ActionKey(
             schema={"anyOf": [enum_schema(_MAY_WORDS), {"type": "array", "items": enum_schema(_MAY_WORDS)}]},
             default="nothing",
             help="what it could have answered: `deny`, `ask`, `change`",
+            example="may: [deny]",
         ),
         choice_key(
             "failure",

@@ -97,7 +97,13 @@ def _write_ask(action: Action, info: HookInfo) -> Any:
 
 _DEFAULTS: Final = {"deny": Verdict.DENY, "allow": Verdict.ALLOW}
 _ASK_KEYS: Final = key_table(
-    template_key("question", required=True, help="the question", write=lambda terms, question: question),
+    template_key(
+        "question",
+        required=True,
+        help="the question",
+        write=lambda terms, question: question,
+        example="question: 'Deploy to production?'",
+    ),
     choice_key(
         "default",
         _DEFAULTS,
@@ -110,6 +116,7 @@ _ASK_KEYS: Final = key_table(
         default="as long as the host waits",
         help="how long to wait for an answer",
         write=lambda terms, _: NOT_WRITTEN if terms.within is None else format_duration(terms.within),
+        example="within: 2m",
     ),
 )
 
@@ -146,7 +153,7 @@ _VERDICT_KEYS: Final = (
         "ask",
         read=_parse_ask,
         write=_write_ask,
-        schema={"anyOf": [*_REASON["anyOf"], mapping_schema(_ASK_KEYS)]},
+        schema=lambda: {"anyOf": [*_REASON["anyOf"], mapping_schema(_ASK_KEYS)]},
         mapping=_ASK_KEYS,
         intended=lambda at, info: May.ASK,
         help="let a person decide; the text is the reason",
@@ -214,7 +221,7 @@ def _write_note(note: Note, text: str) -> Any:
 
 
 _TELL_KEYS: Final = key_table(
-    template_key("text", required=True, help="the text", write=lambda note, text: text),
+    template_key("text", required=True, help="the text", write=lambda note, text: text, example="text: Run the tests."),
     choice_key("to", Audience, default="`agent`", help="`agent` or `user`", write=lambda note, _: str(note.audience)),
     choice_key(
         "place",
@@ -242,7 +249,7 @@ _TELL: Final = ActionKey(
     "tell",
     read=_parse_tell,
     write=_write_tell,
-    schema={"anyOf": [TEXT, mapping_schema(_TELL_KEYS)]},
+    schema=lambda: {"anyOf": [TEXT, mapping_schema(_TELL_KEYS)]},
     mapping=_TELL_KEYS,
     help="a note for the agent or the user",
     example="{tell: Run the tests before you commit.}",
@@ -258,7 +265,13 @@ def _parse_log(value: Node, info: HookInfo, options: dict[str, Any]) -> Action |
 
 
 _LOG_KEYS: Final = key_table(
-    template_key("message", required=True, help="the line", write=lambda log: log.text.source),
+    template_key(
+        "message",
+        required=True,
+        help="the line",
+        write=lambda log: log.text.source,
+        example="message: '{{tool.name}} was called'",
+    ),
     choice_key(
         "level",
         LEVELS,
@@ -271,7 +284,7 @@ _LOG: Final = ActionKey(
     "log",
     read=_parse_log,
     write=lambda action, _: write_mapping(_LOG_KEYS, action) if isinstance(action, Log) else NOT_WRITTEN,
-    schema={"anyOf": [TEXT, mapping_schema(_LOG_KEYS)]},
+    schema=lambda: {"anyOf": [TEXT, mapping_schema(_LOG_KEYS)]},
     mapping=_LOG_KEYS,
     help="a line in the log",
     example="{log: '{{tool.name}} was called'}",
@@ -289,8 +302,20 @@ def _parse_notify(value: Node, info: HookInfo, options: dict[str, Any]) -> Actio
 
 
 _NOTIFY_KEYS: Final = key_table(
-    template_key("message", required=True, help="the text", write=lambda notify: notify.message.source or NOT_WRITTEN),
-    template_key("title", default="nothing", help="a title", write=lambda notify: notify.title.source or NOT_WRITTEN),
+    template_key(
+        "message",
+        required=True,
+        help="the text",
+        write=lambda notify: notify.message.source or NOT_WRITTEN,
+        example="message: The build is done.",
+    ),
+    template_key(
+        "title",
+        default="nothing",
+        help="a title",
+        write=lambda notify: notify.title.source or NOT_WRITTEN,
+        example="title: Build",
+    ),
     choice_key(
         "level",
         ("info", "warning", "error"),
@@ -303,13 +328,14 @@ _NOTIFY_KEYS: Final = key_table(
         default="nothing",
         help="a word by which a host groups notifications",
         write=lambda notify: notify.tag or NOT_WRITTEN,
+        example="tag: build",
     ),
 )
 _NOTIFY: Final = ActionKey(
     "notify",
     read=_parse_notify,
     write=lambda action, _: write_mapping(_NOTIFY_KEYS, action) if isinstance(action, Notify) else NOT_WRITTEN,
-    schema={"anyOf": [TEXT, mapping_schema(_NOTIFY_KEYS)]},
+    schema=lambda: {"anyOf": [TEXT, mapping_schema(_NOTIFY_KEYS)]},
     mapping=_NOTIFY_KEYS,
     help="a notification for the people who watch the agent",
     example="{notify: {message: Done, level: info}}",

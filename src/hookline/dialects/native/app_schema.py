@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from hookline.dialects.native.keys import (
     ANY_TEXT,
@@ -19,13 +19,6 @@ from hookline.dialects.native.keys import (
 
 _HOST_NAME: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.:-]+$"}
 _TEXT_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": ANY_TEXT}
-_MODEL_HELP: Final = "its model: `provider:model`, or a name in `models`"
-_TOOLS_HELP: Final = "the tools that it may use"
-_ENV_HELP: Final = "variables of its environment"
-_COMMAND: Final[Schema] = {
-    "command": {"description": "the program, or the program with its arguments", **TEXTS},
-    "args": {"description": "the program's arguments", **TEXTS},
-}
 _AGENT: Final[Schema] = {"$ref": "#/$defs/agent"}
 
 
@@ -42,116 +35,146 @@ def _named_entries(schema: Schema) -> Schema:
     return _nullable({"type": "object", "propertyNames": names, "additionalProperties": schema})
 
 
-def _described(description: str, schema: Schema) -> Schema:
-    return {"description": description, **schema}
+def _described(description: str, schema: Schema, *examples: Any, **default: Any) -> Schema:
+    shown = {"examples": list(examples)} if examples else {}
+    return {"description": description, **default, **shown, **schema}
+
+
+def _model() -> Schema:
+    return _described("its model: `provider:model`, or a name in `models`", TEXT, "anthropic:claude-sonnet-4-5")
+
+
+def _tools() -> Schema:
+    return _described("the tools that it may use; default: all", TEXTS, ["read_file", "search"])
+
+
+def _env() -> Schema:
+    return _described("variables of its environment", _TEXT_MAPPING, {"LOG_LEVEL": "debug"}, default={})
+
+
+def _program() -> Schema:
+    command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+    return {
+        "command": _described("the program, or the program with its arguments", TEXTS, command),
+        "args": _described("the program's arguments", TEXTS, ["--stdio"], default=[]),
+    }
 
 
 def _agent_schema() -> Schema:
+    steps: Schema = {"type": "integer", "minimum": 1, "maximum": 250}
     side: Schema = {
-        "prompt": _described("the system prompt, as a text or a file", {"$ref": "#/$defs/prompt"}),
-        "label": _described("its name in a conversation of two", TEXT),
-        "stop_on_response": _described("`false`: an answer without a tool call does not end its turn", FLAG),
-        "stop_tool": _described("a tool whose call ends its turn", TEXT),
-        "max_steps": _described("model calls for one prompt", {"type": "integer", "minimum": 1, "maximum": 250}),
-        "session_stop": _described("a tool whose success ends the session as a success", TEXT),
-        "session_fail": _described("a tool whose success ends the session as a failure", TEXT),
-        "model": _described(_MODEL_HELP, TEXT),
-        "tools": _described(_TOOLS_HELP, TEXTS),
+        "prompt": _described(
+            "the system prompt, as a text or a file",
+            {"$ref": "#/$defs/prompt"},
+            "You review changes.",
+            {"text": "You review changes."},
+        ),
+        "label": _described("its name in a conversation of two", TEXT, "Reviewer"),
+        "stop_on_response": _described(
+            "`false`: an answer without a tool call does not end its turn", FLAG, default=True
+        ),
+        "stop_tool": _described("a tool whose call ends its turn", TEXT, "hand_over"),
+        "max_steps": _described("model calls for one prompt", steps, 20),
+        "session_stop": _described("a tool whose success ends the session as a success", TEXT, "finish"),
+        "session_fail": _described("a tool whose success ends the session as a failure", TEXT, "give_up"),
+        "model": _model(),
+        "tools": _tools(),
     }
+    one: Schema = {"prompt": "You write the change."}
+    other: Schema = {"prompt": "You review it.", "label": "Reviewer"}
     own: Schema = {
-        "id": _described("its name for triggers, sub-agents and `hookline run --agent`", TEXT),
-        "name": _described("its name as people read it", TEXT),
-        "description": _described("what it does, for the agents that may start it", TEXT),
-        "subagents": _described("the ids of the agents that it may start; default: all others", TEXTS),
-        "max_turns": _described("how many prompts a session takes", integer_schema(1)),
-        "side_a": _described("the first of two sides that talk to each other", object_schema(side)),
-        "side_b": _described("the second of two sides that talk to each other", object_schema(side)),
+        "id": _described("its name for triggers, sub-agents and `hookline run --agent`", TEXT, "reviewer"),
+        "name": _described("its name as people read it", TEXT, "Code reviewer"),
+        "description": _described("what it does, for the agents that may start it", TEXT, "Reads changes for bugs."),
+        "subagents": _described("the ids of the agents that it may start; default: all others", TEXTS, ["reviewer"]),
+        "max_turns": _described("how many prompts a session takes; default: no limit", integer_schema(1), 10),
+        "side_a": _described("the first of two sides that talk to each other", object_schema(side), one),
+        "side_b": _described("the second of two sides that talk to each other", object_schema(side), other),
     }
     return object_schema({**own, **side})
 
 
 def _prompt_schema() -> Schema:
     more: Schema = {
-        "name": _described("the prompt's name", TEXT),
-        "model": _described(_MODEL_HELP, TEXT),
-        "tools": _described(_TOOLS_HELP, TEXTS),
+        "name": _described("the prompt's name", TEXT, "review"),
+        "model": _model(),
+        "tools": _tools(),
     }
+    text = _described("the prompt itself", ANY_TEXT, "You review changes.")
+    file = _described("the file that has the prompt", TEXT, "prompts/review.md")
     return {
         "anyOf": [
             ANY_TEXT,
-            object_schema({**more, "text": _described("the prompt itself", ANY_TEXT)}, ("text",)),
-            object_schema({**more, "file": _described("the file that has the prompt", TEXT)}, ("file",)),
+            object_schema({**more, "text": text}, ("text",)),
+            object_schema({**more, "file": file}, ("file",)),
         ]
     }
 
 
 def _model_schema() -> Schema:
     properties = {
-        "model": _described("`provider:model`", TEXT),
-        "fallbacks": _described("the models to use if this one fails, in this order", TEXTS),
-        "context_limit": _described("how many tokens the model reads at most", integer_schema(1)),
-        "base_url": _described("the address of the model's API", TEXT),
+        "model": _described("`provider:model`", TEXT, "anthropic:claude-sonnet-4-5"),
+        "fallbacks": _described(
+            "the models to use if this one fails, in this order", TEXTS, ["openai:gpt-5"], default=[]
+        ),
+        "context_limit": _described("how many tokens the model reads at most", integer_schema(1), 200_000),
+        "base_url": _described("the address of the model's API", TEXT, "http://127.0.0.1:11434/v1"),
     }
     return object_schema(properties, ("model",))
 
 
 def _server_schema() -> Schema:
+    url: Schema = {"type": "string", "pattern": "^https?://"}
     shared: Schema = {
-        "env": _described(_ENV_HELP, _TEXT_MAPPING),
-        "headers": _described("HTTP headers of each request", _TEXT_MAPPING),
-        "timeout": _described("how long a call may take: a number and `ms`, `s`, `m` or `h`", DURATION),
+        "env": _env(),
+        "headers": _described("HTTP headers of each request", _TEXT_MAPPING, {"X-Team": "platform"}, default={}),
+        "timeout": _described(
+            "how long a call may take: a number and `ms`, `s`, `m` or `h`", DURATION, "2m", default="60s"
+        ),
     }
+    address = _described("the server's address", url, "https://mcp.example.com/mcp")
     return {
         "anyOf": [
-            object_schema({**shared, **_COMMAND}, ("command",)),
-            object_schema(
-                {**shared, "url": _described("the server's address", {"type": "string", "pattern": "^https?://"})},
-                ("url",),
-            ),
+            object_schema({**shared, **_program()}, ("command",)),
+            object_schema({**shared, "url": address}, ("url",)),
         ]
     }
 
 
 def _language_server_schema() -> Schema:
     properties = {
-        **_COMMAND,
-        "env": _described(_ENV_HELP, _TEXT_MAPPING),
-        "files": _described("the files that it knows, as patterns", TEXTS),
-        "language": _described("the language's id in the protocol", TEXT),
+        **_program(),
+        "env": _env(),
+        "files": _described("the files that it knows, as patterns", TEXTS, ["*.py"]),
+        "language": _described("the language's id in the protocol", TEXT, "python"),
     }
     return object_schema(properties, ("command", "files"))
 
 
 def _trigger_schema() -> Schema:
+    path: Schema = {"type": "string", "pattern": "^/"}
     shared: Schema = {
-        "id": _described("the trigger's name", TEXT),
-        "prompt": _described("the prompt of the turn that it starts", TEXT),
-        "agent": _described("the id of the agent that it starts", TEXT),
-        "timezone": _described("the time zone of `cron`", TEXT),
-        "open": _described("`true`: a request needs no token", FLAG),
+        "id": _described("the trigger's name", TEXT, "every-morning"),
+        "prompt": _described("the prompt of the turn that it starts", TEXT, "Summarise the open issues."),
+        "agent": _described("the id of the agent that it starts; default: the first", TEXT, "reviewer"),
+        "timezone": _described("the time zone of `cron`; default: this machine's", TEXT, "Europe/Paris"),
+        "open": _described("`true`: a request needs no token", FLAG, default=False),
     }
-    return {
-        "anyOf": [
-            object_schema(
-                {**shared, "cron": _described("when: minute, hour, day, month, weekday", TEXT)}, ("cron", "prompt")
-            ),
-            object_schema(
-                {**shared, "files": _described("the files whose change starts a turn, as a pattern", TEXT)},
-                ("files", "prompt"),
-            ),
-            object_schema(
-                {
-                    **shared,
-                    "http": _described("the path whose request starts a turn", {"type": "string", "pattern": "^/"}),
-                },
-                ("http", "prompt"),
-            ),
-        ]
+    kinds = {
+        "cron": _described("when: minute, hour, day, month, weekday", TEXT, "0 9 * * 1-5"),
+        "files": _described("the files whose change starts a turn, as a pattern", TEXT, "src/**/*.py"),
+        "http": _described("the path whose request starts a turn", path, "/deployed"),
     }
+    return {"anyOf": [object_schema({**shared, kind: schema}, (kind, "prompt")) for kind, schema in kinds.items()]}
 
 
 APP_KEYS: Final = key_table(
-    Key("agent", schema=_nullable(_AGENT), help="the agent that `hookline run` starts; it does not affect hooks"),
+    Key(
+        "agent",
+        schema=_nullable(_AGENT),
+        help="the agent that `hookline run` starts; it does not affect hooks",
+        example="agent: {prompt: You review changes., tools: [read, search]}",
+    ),
     Key(
         "agents",
         schema={
@@ -162,29 +185,54 @@ APP_KEYS: Final = key_table(
             ]
         },
         help="several agents, as a list with ids or as a mapping by id; `hookline run` starts the first",
+        example="agents: {reviewer: {prompt: You review changes.}}",
     ),
     Key(
         "model",
         schema=_nullable(TEXT),
         help="the model of every agent that names none: `provider:model`, or a name in `models`",
+        example="model: anthropic:claude-sonnet-4-5",
     ),
-    Key("models", schema=_named_entries({"anyOf": [TEXT, _model_schema()]}), help="models by names of your own"),
-    Key("mcp", schema=_named_entries({"anyOf": [TEXTS, _server_schema()]}), help="MCP servers by name"),
-    Key("lsp", schema=_named_entries(_language_server_schema()), help="language servers by name"),
+    Key(
+        "models",
+        schema=_named_entries({"anyOf": [TEXT, _model_schema()]}),
+        help="models by names of your own",
+        example="models: {fast: openai:gpt-5-mini}",
+    ),
+    Key(
+        "mcp",
+        schema=_named_entries({"anyOf": [TEXTS, _server_schema()]}),
+        help="MCP servers by name",
+        example="mcp: {files: [npx, -y, '@modelcontextprotocol/server-filesystem', .]}",
+    ),
+    Key(
+        "lsp",
+        schema=_named_entries(_language_server_schema()),
+        help="language servers by name",
+        example="lsp: {python: {command: [pyright-langserver, --stdio], files: '*.py'}}",
+    ),
     Key(
         "triggers",
         schema=_nullable({"type": "array", "items": _trigger_schema()}),
         help="what starts a turn: a time, changed files, an HTTP request",
+        example="triggers: [{cron: 0 9 * * 1-5, prompt: Summarise the open issues.}]",
     ),
-    Key("skills", schema=_nullable(TEXTS), help="folders with skills, beside `.hookline/skills`"),
+    Key(
+        "skills",
+        schema=_nullable(TEXTS),
+        help="folders with skills, beside `.hookline/skills`",
+        example="skills: [team-skills]",
+    ),
     Key(
         "store",
         schema=_nullable({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
         help="where sessions are stored, as a URL",
+        example="store: sqlite:///sessions.db",
     ),
     Key(
         "private_hosts",
         schema=_nullable({"anyOf": [_HOST_NAME, {"type": "array", "items": _HOST_NAME}]}),
         help="hosts that `fetch` may reach although they are not public",
+        example="private_hosts: [localhost]",
     ),
 )

@@ -155,6 +155,7 @@ _REPLACE_KEYS: Final = key_table(
         required=True,
         help="the fact; in a list or mapping, every text in it",
         write=lambda edit: path_source(edit.path),
+        example="in: input.command",
     ),
     Key(
         "pattern",
@@ -163,12 +164,26 @@ _REPLACE_KEYS: Final = key_table(
         required=True,
         help="the [pattern](patterns.md) to look for",
         write=lambda edit: edit.pattern.source,
+        example=r"pattern: '\bsudo '",
     ),
-    text_key("with", empty=True, required=True, help="the text instead, taken literally", write=lambda edit: edit.new),
+    text_key(
+        "with",
+        empty=True,
+        required=True,
+        help="the text instead, taken literally",
+        write=lambda edit: edit.new,
+        example="with: ''",
+    ),
 )
+
+
+def _replace_schema() -> Schema:
+    one = mapping_schema(_REPLACE_KEYS)
+    return {"anyOf": [one, {"type": "array", "items": one}]}
+
+
 _INPUT_PATTERN: Final = r"^\.*(tool\.+)?input\.*(?![\s\S])"
 _FACT_EXCEPT_INPUT: Final[Schema] = {**FACT, "not": {"pattern": _INPUT_PATTERN}}  # the whole input stays an object
-_REPLACE: Final[Schema] = mapping_schema(_REPLACE_KEYS)
 _CHANGES: Final = key_table(
     Key(
         "set",
@@ -205,7 +220,7 @@ _CHANGES: Final = key_table(
         "replace",
         read=_parse_replace,
         write=_write_replace,
-        schema={"anyOf": [_REPLACE, {"type": "array", "items": _REPLACE}]},
+        schema=_replace_schema,
         mapping=_REPLACE_KEYS,
         help="replace what a pattern matches",
         example=r"{replace: {in: input.command, pattern: '\bsudo ', with: ''}}",

@@ -381,13 +381,30 @@ def _write_custom(condition: Condition) -> Any:
 
 
 _SAYS_KEYS: Final = key_table(
-    text_key("keyword", required=True, help="the keyword", write=lambda condition: condition.keyword),
+    text_key(
+        "keyword",
+        required=True,
+        help="the keyword",
+        write=lambda condition: condition.keyword,
+        example="keyword: deploy",
+    ),
     integer_key(
-        "last", least=1, default="`5`", help="how many messages to look at", write=lambda condition: condition.last
+        "last",
+        least=1,
+        default="`5`",
+        help="how many messages to look at",
+        write=lambda condition: condition.last,
+        example="last: 3",
     ),
 )
 _EXPR_KEYS: Final = key_table(
-    text_key("formula", required=True, help="the expression", write=lambda condition: condition.formula.source),
+    text_key(
+        "formula",
+        required=True,
+        help="the expression",
+        write=lambda condition: condition.formula.source,
+        example="formula: pressure > 0.5",
+    ),
     flag_key(
         "false_on_error",
         default="`false`",
@@ -506,7 +523,7 @@ CONDITIONS: Final = key_table(
         "says",
         read=_parse_says,
         write=_write_says,
-        schema={"anyOf": [TEXT, mapping_schema(_SAYS_KEYS)]},
+        schema=lambda: {"anyOf": [TEXT, mapping_schema(_SAYS_KEYS)]},
         help="a keyword in one of the last 5 messages, in upper or lower case",
         example="says: {keyword: deploy, last: 3}",
         mapping=_SAYS_KEYS,
@@ -524,7 +541,7 @@ CONDITIONS: Final = key_table(
         "expr",
         read=_parse_expr,
         write=_write_expr,
-        schema={"anyOf": [TEXT, mapping_schema(_EXPR_KEYS)]},
+        schema=lambda: {"anyOf": [TEXT, mapping_schema(_EXPR_KEYS)]},
         mapping=_EXPR_KEYS,
         help="arithmetic with [six numbers](#says-error_code-expr)",
         example="expr: pressure > 0.5 and turn % 10 == 0",
@@ -533,7 +550,7 @@ CONDITIONS: Final = key_table(
         "custom",
         read=_parse_custom,
         write=_write_custom,
-        schema=CUSTOM,
+        schema={**CUSTOM, "examples": [{"office_hours": {"zone": "Europe/Paris"}}]},
         help="conditions that a Python package registers; all must be true",
     ),
     Key(

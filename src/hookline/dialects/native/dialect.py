@@ -64,7 +64,7 @@ from hookline.dialects.native.on_error import (
     withhold_result,
     write_on_error,
 )
-from hookline.dialects.native.record import RECORD_SCHEMA, parse_record_settings
+from hookline.dialects.native.record import parse_record_settings, record_schema
 from hookline.formatting import closest_match
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
@@ -434,9 +434,18 @@ _EVENT: Final[Schema] = {
     ]
 }
 _SCOPE_KEYS: Final = key_table(
-    text_key("agent", help="the agent's id or name", write=lambda scope: scope.agent or NOT_WRITTEN),
-    text_key("prompt", help="the prompt's name", write=lambda scope: scope.prompt or NOT_WRITTEN),
-    text_key("session", help="the session's id", write=lambda scope: scope.session or NOT_WRITTEN),
+    text_key(
+        "agent",
+        help="the agent's id or name",
+        write=lambda scope: scope.agent or NOT_WRITTEN,
+        example="agent: reviewer",
+    ),
+    text_key(
+        "prompt", help="the prompt's name", write=lambda scope: scope.prompt or NOT_WRITTEN, example="prompt: main"
+    ),
+    text_key(
+        "session", help="the session's id", write=lambda scope: scope.session or NOT_WRITTEN, example="session: 3f2a"
+    ),
 )
 HOOK_KEYS: Final = key_table(
     text_key(
@@ -444,6 +453,7 @@ HOOK_KEYS: Final = key_table(
         default="`<file>:<event>[<index>]`",
         help="its name in reasons, the log and `by`",
         write=lambda hook, _: hook.id,
+        example="id: no-push",
     ),
     Key(
         "on",
@@ -452,14 +462,16 @@ HOOK_KEYS: Final = key_table(
         schema={"anyOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1}]},
         required=True,
         help="an [event](../events.md), or a list of events; the names of every dialect work",
+        example="'on': [tool.before, tool.after]",
     ),
     Key(
         "when",
         read=parse_condition,
         write=_write_when,
         schema={"$ref": "#/$defs/when"},
-        default="always",
+        default="`always`",
         help="its [condition](../conditions.md)",
+        example="when: {runs: {program: rm, flags: [r, f]}}",
     ),
     Key(
         "then",
@@ -468,12 +480,14 @@ HOOK_KEYS: Final = key_table(
         schema={"$ref": "#/$defs/then"},
         required=True,
         help="its [action](../actions.md), or a list of actions as a chain",
+        example="then: {deny: A person does that.}",
     ),
     duration_key(
         "timeout",
         default="`30s`",
         help="how long the action may take: a number and `ms`, `s`, `m` or `h`, at most `24h`",
         write=_write_timeout,
+        example="timeout: 10s",
     ),
     Key(
         "on_error",
@@ -482,6 +496,7 @@ HOOK_KEYS: Final = key_table(
         schema=ON_ERROR_SCHEMA,
         default="`open`; `closed` for a waiting action that may deny or ask, and for one that changes a tool's result",
         help="[what a failure counts as](../actions.md#when-an-action-fails)",
+        example="on_error: closed",
     ),
     choice_key(
         "names",
@@ -497,6 +512,7 @@ HOOK_KEYS: Final = key_table(
         schema={"type": "integer"},
         default="`0`",
         help="lower runs first; equal ones run in the order in which they were loaded",
+        example="order: -10",
     ),
     text_key(
         "group",
@@ -504,6 +520,7 @@ HOOK_KEYS: Final = key_table(
         default="`native`",
         help="hooks that a deny or `on_error: stop` ends together",
         write=lambda hook, _: NOT_WRITTEN if hook.group == NAME else hook.group,
+        example="group: deploys",
     ),
     flag_key(
         "background",
@@ -519,18 +536,20 @@ HOOK_KEYS: Final = key_table(
     ),
     texts_key(
         "tags",
-        default="none",
+        default="`[]`",
         help="words for `hookline list` and your own tools",
         write=lambda hook, _: list(hook.tags) or NOT_WRITTEN,
+        example="tags: [git, team]",
     ),
     Key(
         "scope",
         read=_parse_scope,
         write=_write_scope,
-        schema=mapping_schema(_SCOPE_KEYS),
+        schema=lambda: mapping_schema(_SCOPE_KEYS),
         mapping=_SCOPE_KEYS,
-        default="everywhere",
+        default="`{}`, everywhere",
         help="`{agent: …, prompt: …, session: …}`: only for that agent (its id or name), prompt or session",
+        example="scope: {agent: reviewer}",
     ),
     integer_key(
         "max_fires",
@@ -539,6 +558,7 @@ HOOK_KEYS: Final = key_table(
         default="no limit",
         help="how often it may fire in a session",
         write=lambda hook, _: _write_unless_none(hook.limit.max_fires),
+        example="max_fires: 3",
     ),
     Key(
         "cooldown",
@@ -547,6 +567,7 @@ HOOK_KEYS: Final = key_table(
         default="none",
         help="how long it does not fire again in a session after it fired",
         write=_write_cooldown,
+        example="cooldown: 10m",
     ),
     integer_key(
         "cooldown_turns",
@@ -554,13 +575,19 @@ HOOK_KEYS: Final = key_table(
         default="none",
         help="for how many turns it does not fire again after it fired",
         write=lambda hook, _: _write_unless_none(hook.limit.cooldown_turns),
+        example="cooldown_turns: 2",
     ),
 )
 _HOOK_HINTS: Final = hook_hints(CONDITIONS, ACTIONS)
 FILE_KEYS: Final = key_table(
-    Key("version", schema={"const": 1}, help="`1`, if you write it; another number is a problem"),
+    Key("version", schema={"const": 1}, default="`1`", help="`1`, if you write it; another number is a problem"),
     *EXTENDS_KEYS,
-    Key("hooks", schema=list_schema("hook"), help="the list of hooks"),
+    Key(
+        "hooks",
+        schema=list_schema("hook"),
+        help="the list of hooks",
+        example="hooks: [{id: no-push, 'on': tool.before, when: {runs: {program: git, subcommand: push}}, then: deny}]",
+    ),
     Key(
         "on_problem",
         schema=enum_schema(ON_PROBLEM),
@@ -570,9 +597,15 @@ FILE_KEYS: Final = key_table(
     ),
     Key(
         "record",
-        schema=RECORD_SCHEMA,
+        schema=record_schema,
         help="in your own file, what is [recorded](../record.md#settings): `off`, or a mapping with `facts` and `keep`",
+        example="record: {facts: none, keep: 7d}",
     ),
     *APP_KEYS.values(),
-    Key("standard_agents", schema=TEXTS, help="the folder with the project's standard_agents definitions"),
+    Key(
+        "standard_agents",
+        schema=TEXTS,
+        help="the folder with the project's standard_agents definitions",
+        example="standard_agents: agents",
+    ),
 )

@@ -211,16 +211,19 @@ EXTENDS_KEYS: Final = (
         schema={"anyOf": [_EXTENDED, {"type": "array", "items": _EXTENDED}]},
         help="[packs](../packs.md) whose hooks this file takes over: `hookline:recommended`, `./team.yaml`, or one with "
         "options, `hookline:budget: {fetches: 5}`",
+        example="extends: ['hookline:recommended', {'hookline:budget': {fetches: 5}}]",
     ),
     Key(
         "override",
         schema={"type": "object", "additionalProperties": {"type": "object"}},
         help="changes to the packs' hooks, by id: `{no-force-push: {enabled: false}}`",
+        example="override: {no-force-push: {enabled: false}}",
     ),
     Key(
         "options",
         schema=_OPTIONS,
         help="for a file that others extend: names and defaults of values that they may choose; a hook uses one as "
         "`${name}`",
+        example="options: {fetches: 5}",
     ),
 )

@@ -20,6 +20,7 @@ from hookline.dialects.native.keys import (
     mapping_schema,
     object_schema,
     read_mapping,
+    value_schema,
     write_mapping,
 )
 from hookline.dialects.native.shell_conditions import RUNS
@@ -73,6 +74,7 @@ _COUNT_KEYS: Final = key_table(
         required=True,
         help="how many events meet the other conditions before the hook acts",
         write=lambda count: count.more_than,
+        example="more_than: 5",
     ),
     choice_key(
         "per",
@@ -85,7 +87,7 @@ _COUNT_KEYS: Final = key_table(
 COUNT: Final = Key(
     "count",
     read=_parse_count,
-    schema=mapping_schema(_COUNT_KEYS),
+    schema=lambda: mapping_schema(_COUNT_KEYS),
     mapping=_COUNT_KEYS,
     help="more than so many [such events](#count): from the next one on, the hook acts",
     example="count: {more_than: 5, per: session}",
@@ -179,27 +181,33 @@ def _write_after(condition: Condition) -> Any:
     return condition.written if isinstance(condition, HappenedBefore) else NOT_WRITTEN
 
 
-_AFTER_SCHEMA: Final[Schema] = {
-    **object_schema(
+def _after_schema() -> Schema:
+    call = object_schema(
         {
-            "tool": {"anyOf": [TEXTS, OBJECT], "description": "the tool's name, as in when"},
-            "kind": {**TEXTS, "description": "the tool's kind, as in when"},
-            "input": {**OBJECT, "description": "tests of its input, as in when"},
-            "runs": {**RUNS.schema, "description": "a command that it runs, as in when"},
+            "tool": {"anyOf": [TEXTS, OBJECT], "description": "the tool's name, as in when", "examples": ["bash"]},
+            "kind": {**TEXTS, "description": "the tool's kind, as in when", "examples": ["shell"]},
+            "input": {
+                **OBJECT,
+                "description": "tests of its input, as in when",
+                "examples": [{"command": "^make test"}],
+            },
+            "runs": {**value_schema(RUNS), "description": "a command that it runs, as in when", "examples": ["pytest"]},
             "ok": {**FLAG, "description": "whether it succeeded"},
             "since": {
                 "anyOf": [{"enum": list(_SINCE)}, {"$ref": "#/$defs/when"}],
                 "description": "what must not have come after it",
+                "examples": ["write"],
             },
         }
-    ),
-    "anyOf": [{"required": [name]} for name in _INNER],
-}
+    )
+    return {**call, "anyOf": [{"required": [name]} for name in _INNER]}
+
+
 AFTER: Final = Key(
     "after",
     read=_parse_after,
     write=_write_after,
-    schema=_AFTER_SCHEMA,
+    schema=_after_schema,
     help="a call that [happened before](#after) in this session: `tool`, `kind`, `input`, `runs`, with `ok` and `since`",
     example="after: {runs: pytest, ok: true, since: write}",
     example_event="stop",

@@ -52,7 +52,7 @@ def _parse_call(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
         options.get("prefix", ""),
         options.get("place", NotePlace.CONTEXT),
         options.get("role", "user"),
-        None if reads is None else ResultParser(reads),
+        None if reads in (None, ResultFormat.NEVER) else ResultParser(reads),
         options.get("quiet", False),
     )
 
@@ -68,6 +68,7 @@ _CALL: Final = ActionKey(
             default="`{}`",
             help="the tool's input, with placeholders",
             write=lambda action, _: write_data(action.input),
+            example="with: {path: '{{input.path}}'}",
         ),
         Key(
             "literal",
@@ -76,6 +77,7 @@ _CALL: Final = ActionKey(
             schema=OBJECT,
             default="`{}`",
             help="more input, without placeholders",
+            example="literal: {fix: true}",
         ),
         choice_key(
             "tell",
@@ -87,9 +89,10 @@ _CALL: Final = ActionKey(
         text_key(
             "prefix",
             empty=True,
-            default="nothing",
+            default="`''`",
             help="text before what the agent gets",
             write=lambda action, _: action.prefix or NOT_WRITTEN,
+            example="prefix: 'Lint: '",
         ),
         choice_key(
             "place",
@@ -133,20 +136,21 @@ def _parse_pipe(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
 
 
 _PIPE_KEYS: Final = key_table(
-    text_key("to", required=True, help="the tool"),
-    data_key("map", default="`{}`", help="its input, with placeholders"),
+    text_key("to", required=True, help="the tool", example="to: indexer"),
+    data_key("map", default="`{}`", help="its input, with placeholders", example="map: {text: '{{prompt}}'}"),
     Key(
         "extra",
         read=lambda at, _: at.mapping(),
         schema=OBJECT,
         default="`{}`",
         help="more input, without placeholders",
+        example="extra: {limit: 10}",
     ),
 )
 _PIPE: Final = ActionKey(  # a call, and written as one
     "pipe",
     read=_parse_pipe,
-    schema=mapping_schema(_PIPE_KEYS),
+    schema=lambda: mapping_schema(_PIPE_KEYS),
     mapping=_PIPE_KEYS,
     help="hand facts to another tool",
     example="{pipe: {to: indexer, map: {text: '{{prompt}}'}}}",
@@ -175,6 +179,7 @@ _JUDGE: Final = ActionKey(
             null_is_value=True,
             default="the event",
             help="what replaces `$ARGUMENTS` in the prompt, or follows the prompt if that has none",
+            example="with: '{{input.command}}'",
         ),
         flag_key(
             "investigate",
@@ -217,6 +222,7 @@ _COMPACT_KEYS: Final = key_table(
         default="`10`",
         help="how many of the latest messages to keep",
         write=lambda request: request.keep_recent,
+        example="keep_recent: 20",
     ),
     integer_key(
         "summary_max_tokens",
@@ -224,12 +230,14 @@ _COMPACT_KEYS: Final = key_table(
         default="`1024`",
         help="how long a summary may be",
         write=lambda request: request.summary_max_tokens,
+        example="summary_max_tokens: 2000",
     ),
     text_key(
         "summary_prompt",
         default="the host's",
         help="the prompt for the model",
         write=lambda request: NOT_WRITTEN if request.summary_prompt is None else request.summary_prompt,
+        example="summary_prompt: Keep every file name.",
     ),
     Key(
         "target_pressure",
@@ -238,13 +246,14 @@ _COMPACT_KEYS: Final = key_table(
         schema={"type": "number", "minimum": 0, "maximum": 1},
         default="none",
         help="how far to shorten, from 0 to 1",
+        example="target_pressure: 0.5",
     ),
 )
 _COMPACT: Final = ActionKey(
     "compact",
     read=_parse_compact,
     write=_write_compact,
-    schema={"anyOf": [{"const": True}, {"type": "null"}, mapping_schema(_COMPACT_KEYS)]},
+    schema=lambda: {"anyOf": [{"const": True}, {"type": "null"}, mapping_schema(_COMPACT_KEYS)]},
     mapping=_COMPACT_KEYS,
     help="ask the host to shorten the history once all hooks are done",
     example="{compact: {keep_recent: 20}}",
@@ -272,12 +281,14 @@ _DIAGNOSE_KEYS: Final = key_table(
         default="`[path, file_path]`",
         help="input fields; the first one that is text is the path",
         write=lambda action: list(action.path_fields),
+        example="path: file_path",
     ),
     texts_key(
         "content",
         default="`[content]`",
         help="input fields; the first one that is text is the content",
         write=lambda action: list(action.content_fields),
+        example="content: [content, text]",
     ),
     flag_key("publish", default="`true`", help="notify the people who watch", write=lambda action: action.publish),
     flag_key(
@@ -297,7 +308,7 @@ _DIAGNOSE: Final = ActionKey(
     "diagnose",
     read=_parse_diagnose,
     write=_write_diagnose,
-    schema={"anyOf": [{"const": True}, mapping_schema(_DIAGNOSE_KEYS)]},
+    schema=lambda: {"anyOf": [{"const": True}, mapping_schema(_DIAGNOSE_KEYS)]},
     mapping=_DIAGNOSE_KEYS,
     help="let the language server check a file that a tool wrote",
     example="{diagnose: true}",

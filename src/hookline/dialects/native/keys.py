@@ -81,7 +81,7 @@ class Key:
     """
 
     name: str = field(kw_only=False)
-    schema: Schema
+    schema: Schema | Callable[[], Schema]  # a function, if building it takes time: only editors need it
     help: str
     read: Callable[..., Any] = _not_read
     write: Callable[..., Any] = _not_written
@@ -176,28 +176,41 @@ def mapping_schema(keys: Mapping[str, Key]) -> Schema:
 
 def key_schema(key: Key) -> Schema:
     """The schema of a key that may be null if it may be absent."""
-    return described_schema(key, key.schema if key.required or key.null_is_value else nullable(key.schema))
+    schema = value_schema(key)
+    return described_schema(key, schema if key.required or key.null_is_value else nullable(schema))
+
+
+def value_schema(key: Key) -> Schema:
+    """Without what is said about the key."""
+    return key.schema() if callable(key.schema) else key.schema
 
 
 def described_schema(key: Key, schema: Schema | None = None) -> Schema:
     """With the help and the default as its description. An editor cannot follow the links of the documentation."""
-    schema = key.schema if schema is None else schema
+    schema = value_schema(key) if schema is None else schema
     description = _LINK.sub(r"\1", f"{key.help}; default: {key.default}" if key.default else key.help)
-    value = _VALUE.fullmatch(key.default)
-    default = {"default": _read_default(value[1])} if value else {}
-    return {"description": description, **default, **schema} if description else schema
+    return {"description": description, **_default_value(key), **_example_value(key), **schema}
 
 
 _VALUE: Final = lazy_pattern(r"`([^`<]+)`")  # a default that is one value, and not described
 
 
-def _read_default(text: str) -> Any:
+def _default_value(key: Key) -> Schema:
     import yaml  # only a schema needs it
 
+    value = _VALUE.fullmatch(key.default)
     try:
-        return yaml.safe_load(text)
+        return {} if value is None else {"default": yaml.safe_load(value[1])}
     except yaml.YAMLError:  # a template
-        return text
+        return {"default": key.default.strip("`")}
+
+
+def _example_value(key: Key) -> Schema:
+    """The key's value in its example, which may have other keys beside it."""
+    import yaml
+
+    written = yaml.safe_load(key.example if key.example.startswith("{") else f"{{{key.example}}}")
+    return {"examples": [written[key.name]]} if key.name in written else {}
 
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:

@@ -29,7 +29,12 @@ _WITH_REASON: Final = {"deny": ON_ERROR["closed"], "ask": ON_ERROR["ask"]}
 ON_ERROR_SCHEMA: Final[Schema] = {
     "anyOf": [
         enum_schema(ON_ERROR),
-        *(object_schema({word: {"description": _REASON_HELP, **TEXT}}, (word,)) for word in _WITH_REASON),
+        *(
+            object_schema(
+                {word: {"description": _REASON_HELP, "examples": ["The check failed: {failure}"], **TEXT}}, (word,)
+            )
+            for word in _WITH_REASON
+        ),
     ]
 }
 _RESULT_PATH: Final[FactPath] = ("tool", "result")

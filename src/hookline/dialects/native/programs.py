@@ -52,7 +52,10 @@ _COMMAND: Final[Schema] = {
     "anyOf": [
         TEXT,
         {"type": "array", "items": ANY_TEXT, "minItems": 1},
-        object_schema({"literal": {"description": "a shell command without placeholders", **TEXT}}, ("literal",)),
+        object_schema(
+            {"literal": {"description": "a shell command without placeholders", "examples": ["echo '{{x}}'"], **TEXT}},
+            ("literal",),
+        ),
     ]
 }
 
@@ -237,7 +240,7 @@ def _reason_key(**rest: Any) -> Key:
     def write(action: RunProgram | PostEvent, info: HookInfo) -> Any:
         return NOT_WRITTEN if action.result_parser.reason == DEFAULT_REASON else action.result_parser.reason
 
-    return text_key("reason", default=f"`{DEFAULT_REASON}`", write=write, **rest)
+    return text_key("reason", default=f"`{DEFAULT_REASON}`", write=write, **rest, example="reason: The check failed.")
 
 
 def _hold_key(what: str) -> Key:
@@ -257,14 +260,16 @@ _RUN_OPTIONS: Final = key_table(
         schema={},
         default="`event`",
         help="what the program reads: `event`, `none`, or any value with placeholders, as JSON",
+        example="stdin: {path: '{{input.path}}'}",
     ),
     Key(
         "env",
         read=_parse_env,
         write=_write_env,
         schema={"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}},
-        default="nothing",
+        default="`{}`",
         help="variables to add; `null` removes one",
+        example="env: {CI: '1'}",
     ),
     Key(
         "inherit_env",
@@ -273,12 +278,14 @@ _RUN_OPTIONS: Final = key_table(
         schema={"anyOf": [FLAG, TEXTS]},
         default="`true`",
         help="hookline's own environment: all of it, nothing (`false`), or a list of names",
+        example="inherit_env: [PATH, HOME]",
     ),
     template_key(
         "cwd",
         write=lambda action, _: NOT_WRITTEN if action.program.cwd is None else action.program.cwd.source,
         default="the event's `cwd`",
         help="the working directory, with placeholders",
+        example="cwd: '{{cwd}}/tools'",
     ),
     Key(
         "only_if",
@@ -287,6 +294,7 @@ _RUN_OPTIONS: Final = key_table(
         schema=_COMMAND,
         default="always",
         help="a program that must exit with 0 first, within 1 s",
+        example="only_if: git diff --quiet",
     ),
     _reads_key(
         default_result_format,
@@ -323,20 +331,23 @@ _POST_OPTIONS: Final = key_table(
         null_is_value=True,
         default="`event`",
         help="what is posted: `event`, or any value with placeholders, as JSON",
+        example="body: {text: '{{tool.name}}'}",
     ),
     Key(
         "headers",
         read=_parse_headers,
         write=lambda action, _: dict(action.headers) or NOT_WRITTEN,
         schema={"type": "object", "additionalProperties": ANY_TEXT},
-        default="none",
+        default="`{}`",
         help="headers, in which `$NAME` stands for an environment variable",
+        example="headers: {Authorization: Bearer $TOKEN}",
     ),
     texts_key(
         "variables",
         write=lambda action, _: list(action.variables) or NOT_WRITTEN,
-        default="none",
+        default="`[]`",
         help="the environment variables that the headers and the URL after its host may name",
+        example="variables: [TOKEN]",
     ),
     _reads_key(
         _post_result_format,
@@ -376,6 +387,7 @@ _SCRIPT: Final = ActionKey(
             default="`{event: '{{event}}'}`",
             help="the variables that the script can use",
             write=lambda action, _: write_data(action.variables),
+            example="variables: {command: '{{input.command}}'}",
         ),
         _hold_key("a script with a syntax error"),
     ),

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from hookline.config.node import Node
-from hookline.dialects.native.keys import Key, described_schema, enum_schema, key_table
+from hookline.dialects.native.keys import Key, Schema, described_schema, enum_schema, key_table
 from hookline.hooks.record_settings import RecordedFacts, RecordSettings, Telemetry
 from hookline.lazy_imports import lazy_pattern
 
 _KEEP: Final = lazy_pattern(r"([1-9][0-9]{0,3})(d|h)")
 _KEEP_HINT: Final = "Write a number of days or hours: 30d or 12h."
 _TELEMETRY_KEYS: Final = ("endpoint", "headers")
-_TELEMETRY_SCHEMA: Final[dict[str, Any]] = {
+_TELEMETRY_SCHEMA: Final[Schema] = {
     "type": "object",
     "properties": {
-        "endpoint": {"description": "the collector's address", "type": "string", "pattern": "^https?://"},
+        "endpoint": {
+            "description": "the collector's address",
+            "type": "string",
+            "pattern": "^https?://",
+            "examples": ["http://127.0.0.1:4318"],
+        },
         "headers": {
             "description": "HTTP headers of each request",
             "type": "object",
             "additionalProperties": {"type": "string"},
+            "examples": [{"X-Team": "platform"}],
         },
     },
     "additionalProperties": False,
@@ -38,25 +44,30 @@ RECORD_KEYS: Final = key_table(
         schema={"type": "string", "pattern": "^[1-9][0-9]{0,3}[dh]$"},
         default="`30d`",
         help="for how long, in days (`30d`) or hours (`12h`); never more than 1,000,000 records",
+        example="keep: 7d",
     ),
     Key(
         "opentelemetry",
         schema={"oneOf": [{"type": "boolean"}, _TELEMETRY_SCHEMA]},
         default="`false`",
         help="sends each decision to a collector: `true` for the one on this machine, or `{endpoint: URL, headers: {…}}`",
+        example="opentelemetry: {endpoint: 'http://127.0.0.1:4318'}",
     ),
 )
-RECORD_SCHEMA: Final[dict[str, Any]] = {
-    "oneOf": [
-        {"const": False},
-        {"const": "off"},
-        {
-            "type": "object",
-            "properties": {name: described_schema(key) for name, key in RECORD_KEYS.items()},
-            "additionalProperties": False,
-        },
-    ]
-}
+
+
+def record_schema() -> Schema:
+    return {
+        "oneOf": [
+            {"const": False},
+            {"const": "off"},
+            {
+                "type": "object",
+                "properties": {name: described_schema(key) for name, key in RECORD_KEYS.items()},
+                "additionalProperties": False,
+            },
+        ]
+    }
 
 
 def parse_record_settings(at: Node) -> RecordSettings | None:

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
-import yaml
-
 from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
 from hookline.dialects.native.app_schema import app_definitions
 from hookline.dialects.native.conditions import CONDITIONS
@@ -67,14 +65,7 @@ def _build_whole_schema() -> Schema:
 
 def _tests_schema(keys: Mapping[str, Key]) -> Schema:
     """A test has no default, so it cannot be null by accident."""
-    return object_schema({key.name: _with_example(key, described_schema(key)) for key in keys.values()})
-
-
-def _with_example(key: Key, schema: Schema) -> Schema:
-    """The example of the documentation, as the key's value."""
-    text = key.example if key.example.startswith("{") else f"{{{key.example}}}"
-    written = yaml.safe_load(text)
-    return {**schema, "examples": [written[key.name]]} if key.name in written else schema
+    return object_schema({key.name: described_schema(key) for key in keys.values()})
 
 
 def _test_schema() -> Schema:
@@ -95,7 +86,7 @@ def _then_schema(more: Mapping[str, Key]) -> Schema:
 
 def _action_schema(action: ActionKey, more: Mapping[str, Key]) -> Schema:
     schema = mapping_schema({**action.options, **more})
-    named = _with_example(action, described_schema(action))
+    named = described_schema(action)
     return {**schema, "properties": {action.name: named, **schema["properties"]}, "required": [action.name]}
 
 

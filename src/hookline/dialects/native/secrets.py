@@ -115,21 +115,23 @@ _KEYS: Final = key_table(
         schema={"anyOf": [FACT, {"type": "array", "items": FACT}]},
         default="the tool's input; after a tool, its result and error; else the event's own facts",
         help="a fact, or a list of facts; in a list or mapping, every text in it",
+        example="in: input.content",
     ),
     Key(
         "allow",
         read=_read_allow,
         write=_write_allow,
         schema=TEXTS,
-        default="nothing",
+        default="`[]`",
         help="a [pattern](patterns.md) for secrets that do not count, or a list",
+        example="allow: ^AKIAIOSFODNN7EXAMPLE$",
     ),
 )
 SECRETS: Final = Key(
     "secrets",
     read=_parse_secrets,
     write=_write_secrets,
-    schema={"anyOf": [{"type": "boolean"}, mapping_schema(_KEYS)]},
+    schema=lambda: {"anyOf": [{"type": "boolean"}, mapping_schema(_KEYS)]},
     mapping=_KEYS,
     help="whether a text looks like a [secret](#secrets): a provider's token, a private key, a password",
     example="secrets: {in: input.content}",
@@ -189,6 +191,7 @@ REDACT: Final = ActionKey(
                 schema=key.schema,
                 default=key.default,
                 help=key.help,
+                example=key.example,
             )
             for key in _KEYS.values()
         )

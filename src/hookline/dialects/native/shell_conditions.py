@@ -131,16 +131,19 @@ _RUNS_KEYS: Final = key_table(
         required=True,
         help="the program's name, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.query.programs),
+        example="program: rm",
     ),
     texts_key(
         "subcommand",
         help="its subcommand, such as `push` or `stash drop`, or a list of which one must match",
         write=lambda condition: _one_or_many(condition.query.subcommands),
+        example="subcommand: push",
     ),
     texts_key(
         "flags",
         help="flags that must all be there, in any order and spelling",
         write=lambda condition: list(condition.query.flags) or NOT_WRITTEN,
+        example="flags: [r, f]",
     ),
     Key(
         "argument",
@@ -148,6 +151,7 @@ _RUNS_KEYS: Final = key_table(
         schema=TEXT,
         help="a [pattern](patterns.md) that must match one of its arguments, which is not an option",
         write=lambda condition: NOT_WRITTEN if condition.argument is None else write_pattern(condition.argument),
+        example="argument: ^main$",
     ),
     Key(
         "outside",
@@ -156,6 +160,7 @@ _RUNS_KEYS: Final = key_table(
         help="names of directories, such as `build` or `*.egg-info`: a command does not count if all its arguments are in "
         "such a directory, at any depth below the workspace; `/tmp/*` is whatever is directly in /tmp",
         write=lambda condition: _one_or_many(condition.outside),
+        example="outside: [build, dist]",
     ),
     _UNPARSED,
 )
@@ -167,6 +172,7 @@ _PIPES_KEYS: Final = key_table(
         required=True,
         help="the program that prints, or a list of which one must match",
         write=lambda condition: _one_or_many(condition.sources.programs),
+        example="from: [curl, wget]",
     ),
     Key(
         "to",
@@ -175,6 +181,7 @@ _PIPES_KEYS: Final = key_table(
         required=True,
         help="the program that gets it, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.targets.programs),
+        example="to: [sh, python3]",
     ),
     _UNPARSED,
 )
@@ -182,7 +189,7 @@ RUNS: Final = Key(
     "runs",
     read=_parse_runs,
     write=_write_runs,
-    schema={"anyOf": [TEXTS, mapping_schema(_RUNS_KEYS)]},
+    schema=lambda: {"anyOf": [TEXTS, mapping_schema(_RUNS_KEYS)]},
     mapping=_RUNS_KEYS,
     help="a [command](#runs-pipes) that a shell tool runs: its program, subcommand and flags",
     example="runs: {program: rm, flags: [r, f]}",
@@ -191,7 +198,7 @@ PIPES: Final = Key(
     "pipes",
     read=_parse_pipes,
     write=_write_pipes,
-    schema=mapping_schema(_PIPES_KEYS),
+    schema=lambda: mapping_schema(_PIPES_KEYS),
     mapping=_PIPES_KEYS,
     help="what one program prints reaches [another](#runs-pipes)",
     example="pipes: {from: [curl, wget], to: sh}",
