@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline import lazy_imports
-from hookline.lazy_imports import json, lazy_logger, lazy_pattern
+from hookline.lazy_imports import json, lazy_class, lazy_logger, lazy_pattern
 
 _HEAVY = [
     "asyncio",
@@ -24,6 +24,8 @@ _HEAVY = [
     "socket",
     "subprocess",
     "tempfile",
+    "threading",
+    "uuid",
 ]
 
 _DECIDE = """
@@ -56,7 +58,10 @@ def test_loading_a_file_and_deciding_imports_nothing_that_it_does_not_use(tmp_pa
     assert sorted(loaded & set(_HEAVY)) == []
     dialects = {name.split(".")[2] for name in loaded if name.startswith("hookline.dialects.") and name.count(".") == 2}
     assert not dialects & {"ai_agents", "claude_code", "digitorn", "flo", "microai", "standard_agents"}
-    assert not {name for name in loaded if name.startswith(("hookline.runners.process", "hookline.project.trust"))}
+    unused = ("hookline.runners.process", "hookline.project.trust", "hookline.shell.", "hookline.dialects.conversion")
+    assert not {name for name in loaded if name.startswith(unused)}
+    actions = {name.split(".")[3] for name in loaded if name.startswith("hookline.hooks.actions.")}
+    assert actions == {"answer", "notify"}
 
 
 def test_a_json_file_needs_no_yaml(tmp_path: Any) -> None:
@@ -90,6 +95,18 @@ def test_a_lazy_module_is_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.dumps([1]) == "patched"
     with pytest.raises(AttributeError, match="dmps"):
         json.dmps  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_lazy_class_has_no_objects_before_its_module_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "fractions", raising=False)
+    lazy = lazy_class("fractions", "Fraction")
+    assert not isinstance(1, lazy)
+    assert "fractions" not in sys.modules
+    half = lazy(1, 2)
+    assert isinstance(half, lazy)
+    assert isinstance(half, (str, lazy))
+    assert (half.numerator, half.denominator) == (1, 2)  # type: ignore[attr-defined]
+    assert not isinstance("1/2", lazy)
 
 
 def test_a_lazy_pattern_does_what_a_pattern_does() -> None:

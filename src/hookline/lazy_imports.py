@@ -7,6 +7,7 @@ the modules it imports define. Import the name from here and use it as usual: `f
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,17 @@ if TYPE_CHECKING:
     import inspect
     import json
     import logging
+    import shlex
     import shutil
     import subprocess
     import tempfile
+    import threading
     from logging import getLogger as lazy_logger
     from re import compile as lazy_pattern
     from types import ModuleType
 
     def lazy_module(name: str) -> ModuleType: ...
+    def lazy_class(module: str, name: str) -> type: ...
 
 else:
 
@@ -41,6 +45,24 @@ else:
             return getattr(module, attribute)
 
     lazy_module = _LazyModule
+
+    class _LazyClass:
+        """A class for `isinstance` and to make objects of. Until its module is imported, it has no objects."""
+
+        __slots__ = ("_module", "_name")
+
+        def __init__(self, module, name):
+            self._module = module
+            self._name = name
+
+        def __call__(self, *args, **keywords):
+            return getattr(import_module(self._module), self._name)(*args, **keywords)
+
+        def __instancecheck__(self, value):
+            module = sys.modules.get(self._module)
+            return module is not None and isinstance(value, getattr(module, self._name, ()))
+
+    lazy_class = _LazyClass
     ast = _LazyModule("ast")
     asyncio = _LazyModule("asyncio")
     dataclasses = _LazyModule("dataclasses")
@@ -51,8 +73,10 @@ else:
     json = _LazyModule("json")
     logging = _LazyModule("logging")
     shutil = _LazyModule("shutil")
+    shlex = _LazyModule("shlex")
     subprocess = _LazyModule("subprocess")
     tempfile = _LazyModule("tempfile")
+    threading = _LazyModule("threading")
 
     class _LazyLogger:
         def __init__(self, name):
@@ -106,10 +130,14 @@ __all__ = [
     "hashlib",
     "inspect",
     "json",
+    "lazy_class",
     "lazy_logger",
+    "lazy_module",
     "lazy_pattern",
     "logging",
+    "shlex",
     "shutil",
     "subprocess",
     "tempfile",
+    "threading",
 ]

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import UndecidedError
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
-from hookline.hooks.conditions.shell_commands import PipesCommand, RunsCommand, commands_of_event
 from hookline.hooks.conditions.text import Equals, Exists, Matches, any_match
 from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, PureCondition, Subject
 from hookline.hooks.tool_input import ToolField
+from hookline.lazy_imports import lazy_class, lazy_module
 from hookline.patterns.literal_search import MAX_RFIND_LENGTH
 from hookline.patterns.pattern import Pattern
+
+if TYPE_CHECKING:
+    from hookline.hooks.conditions import shell_commands
+    from hookline.hooks.conditions.shell_commands import RunsCommand
+else:  # most hooks ask nothing about a shell's commands
+    shell_commands = lazy_module("hookline.hooks.conditions.shell_commands")
+    RunsCommand = lazy_class("hookline.hooks.conditions.shell_commands", "RunsCommand")
 
 Holds = Callable[[Event, float], bool]
 
 _MANY_PARTS: Final = 2  # about programs: fewer are asked as fast as they are looked up
 _CACHE_SIZE: Final = 256  # combinations of programs
-_SIMPLE: Final = (Matches, Equals, Exists, RunsCommand, PipesCommand, ToolKindIs, Always, Never)
+_SIMPLE: Final = (Matches, Equals, Exists, ToolKindIs, Always, Never)
 
 
 def is_repeatable(condition: Condition) -> bool:
@@ -90,7 +97,7 @@ def _ask_by_program(condition: AnyOf) -> Holds:
 
     def holds(event: Event, deadline: float) -> bool:
         try:
-            run = commands_of_event(event, deadline)
+            run = shell_commands.commands_of_event(event, deadline)
         except UndecidedError:
             return condition.holds(event, deadline)
         if not run.is_known:
@@ -109,7 +116,7 @@ def _ask_by_program(condition: AnyOf) -> Holds:
 
 def _program_names(condition: Condition) -> frozenset[str] | None:
     """The programs of which one must be run for it to hold; None if it is not about programs."""
-    return next((part.query.names for part in conjuncts(condition) if type(part) is RunsCommand), None)
+    return next((part.query.names for part in conjuncts(condition) if isinstance(part, RunsCommand)), None)
 
 
 def find_rejection(condition: Condition) -> Callable[[Event], bool] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hookline.engine.decision import Conclusion, conclude
 from hookline.engine.flat_condition import Holds, conjuncts, flatten_condition, is_path, is_repeatable
@@ -18,14 +18,19 @@ from hookline.errors import UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
-from hookline.hooks.conditions.shell_commands import RunPrograms
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject, TextPattern
+from hookline.lazy_imports import lazy_class
 from hookline.patterns.required_words import WORD_EDGE, WordSet, fold_word, shortest_length
+
+if TYPE_CHECKING:
+    from hookline.hooks.conditions.shell_commands import RunPrograms
+else:
+    RunPrograms = lazy_class("hookline.hooks.conditions.shell_commands", "RunPrograms")
 
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
 _MAX_CACHED_LENGTH: Final = 256  # characters of texts whose result is cached

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, Final
 
 from hookline.hooks.event import Event

@@ -16,7 +16,6 @@ from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.host import CurrentHook, Host, current_hook, format_duration
-from hookline.hooks.masking import mask
 from hookline.hooks.outcome import (
     SILENT,
     ActionError,
@@ -133,6 +132,8 @@ async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Fai
     except UnavailableError as missing:
         return Failure(FailureKind.UNAVAILABLE, str(missing))
     except (Exception, SystemExit) as error:  # an action may be third-party code
+        from hookline.hooks.masking import mask  # its formats take two milliseconds to import
+
         return Failure(FailureKind.RAISED, mask(_describe_error(error)[:_MAX_ERROR_CHARS]))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hookline.errors import UnavailableError

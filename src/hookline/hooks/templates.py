@@ -6,7 +6,6 @@ A value is inserted as plain text: it is never expanded again and never becomes 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
@@ -15,13 +14,15 @@ from hookline.errors import BadTemplate
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
 from hookline.lazy_dataclasses import dataclass
-from hookline.lazy_imports import lazy_pattern
-from hookline.shell.quoting import QuoteContext, quote_value
-from hookline.shell.scanner import scan
-from hookline.shell.word_scanner import Word
+from hookline.lazy_imports import lazy_module, lazy_pattern, shlex
 
 if TYPE_CHECKING:
+    from hookline.shell import quoting, scanner, word_scanner
     from hookline.shell.code_arguments import CodeArgument
+else:  # only a template of a command needs the shell's rules
+    quoting = lazy_module("hookline.shell.quoting")
+    scanner = lazy_module("hookline.shell.scanner")
+    word_scanner = lazy_module("hookline.shell.word_scanner")
 
 
 class Placeholder(Protocol):
@@ -102,15 +103,17 @@ class Template:
         """The facts behind its placeholders."""
         return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece.paths)
 
-    def as_word(self, position: int) -> Word:
+    def as_word(self, position: int) -> word_scanner.Word:
         """What is known of it before it is rendered. A file in the workspace is known: no agent chooses that directory."""
         if self.reads() == (("workspace",),) and self.source.startswith("{{") and str(self._pieces[-1]).startswith("/"):
-            return Word(position, f"/workspace{self._pieces[-1]}", f"/workspace{self._pieces[-1]}")
+            return word_scanner.Word(position, f"/workspace{self._pieces[-1]}", f"/workspace{self._pieces[-1]}")
         known = ["{{" if not isinstance(piece, str) and not piece.paths else piece for piece in self._pieces]
         texts = [piece for piece in known if isinstance(piece, str)]
         lead = list(takewhile(lambda piece: isinstance(piece, str), known))
         static = len(texts) == len(known)
-        return Word(position, "".join(texts), "".join(texts[: len(lead)]), static=static, has_placeholder=not static)
+        return word_scanner.Word(
+            position, "".join(texts), "".join(texts[: len(lead)]), static=static, has_placeholder=not static
+        )
 
 
 def parse_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "problem") -> Template:
@@ -159,7 +162,7 @@ class ShellTemplate:
 
     source: str
     names: tuple[str, ...]
-    _pieces: tuple[str | tuple[Placeholder, QuoteContext], ...]
+    _pieces: tuple[str | tuple[Placeholder, quoting.QuoteContext], ...]
 
     def reads(self) -> tuple[FactPath, ...]:
         """The facts behind its placeholders."""
@@ -171,11 +174,11 @@ class ShellTemplate:
 
         if self.names:
             places = {match.start(): match.end() for match in DOUBLE_BRACES.finditer(self.source)}
-            yield from find_code_in_commands(scan(self.source, places).commands)
+            yield from find_code_in_commands(scanner.scan(self.source, places).commands)
 
     def render(self, event: Event) -> str:
         return "".join(
-            piece if isinstance(piece, str) else quote_value(as_text(piece[0](event)), piece[1])
+            piece if isinstance(piece, str) else quoting.quote_value(as_text(piece[0](event)), piece[1])
             for piece in self._pieces
         )
 
@@ -191,8 +194,8 @@ def parse_shell_template(text: str, resolve: Resolver, shell: str = "bash") -> S
     for match, name, reader in found:
         if reader is None:
             raise unknown_placeholder_error(name, match.start())
-    scanned = scan(text, {match.start(): match.end() for match, _, _ in found}, shell)
-    pieces: list[str | tuple[Placeholder, QuoteContext]] = []
+    scanned = scanner.scan(text, {match.start(): match.end() for match, _, _ in found}, shell)
+    pieces: list[str | tuple[Placeholder, quoting.QuoteContext]] = []
     done = 0
     for match, _, reader in found:
         assert reader is not None
@@ -232,8 +235,8 @@ def _parse_argument(text: str, resolve: Resolver) -> Template | ShellTemplate | 
         return bad
 
 
-def _argument_word(index: int, argument: Template | ShellTemplate | BadTemplate) -> Word:
-    return argument.as_word(index) if isinstance(argument, Template) else Word(index, "", "", static=False)
+def _argument_word(index: int, argument: Template | ShellTemplate | BadTemplate) -> word_scanner.Word:
+    return argument.as_word(index) if isinstance(argument, Template) else word_scanner.Word(index, "", "", static=False)
 
 
 @dataclass(frozen=True, slots=True)

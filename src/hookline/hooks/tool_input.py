@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
 from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths
@@ -17,9 +16,13 @@ from hookline.hooks.readings import WRONG_GUESS, compute_once, texts_of, unanimo
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.lazy_imports import lazy_pattern
-from hookline.shell.command_readings import argv_texts
-from hookline.shell.wrappers import shell_code
+from hookline.lazy_imports import lazy_module, lazy_pattern, shlex
+
+if TYPE_CHECKING:
+    from hookline.shell import command_readings, wrappers
+else:  # most inputs are read without it
+    command_readings = lazy_module("hookline.shell.command_readings")
+    wrappers = lazy_module("hookline.shell.wrappers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +267,7 @@ def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     words = [
         texts[0] for item in in_time(value, deadline) for texts in value_readings(item, deadline=deadline) if texts
     ]
-    return argv_texts(words) if len(words) == len(value) else (value,)
+    return command_readings.argv_texts(words) if len(words) == len(value) else (value,)
 
 
 def is_command_field(path: FactPath) -> bool:
@@ -277,7 +280,7 @@ def restore_command_list(old: Any, new: Any, path: FactPath) -> Any:
     if not isinstance(old, (list, tuple)) or not isinstance(new, str) or not is_command_field(path):
         return new
     words = [word for word in old if isinstance(word, str)]
-    code = shell_code(words) if len(words) == len(old) else None
+    code = wrappers.shell_code(words) if len(words) == len(old) else None
     if code is not None:
         at = max(n for n, word in enumerate(words) if word == code)
         return [*words[:at], new, *words[at + 1 :]]
@@ -363,7 +366,7 @@ def _command_text(value: Any) -> Any:
         return value
     items = (value,) if isinstance(value, bytes) else value
     words = [texts[0] for item in items if isinstance(item, (str, bytes)) for texts in value_readings(item) if texts]
-    return argv_texts(words)[0] if len(words) == len(items) else value
+    return command_readings.argv_texts(words)[0] if len(words) == len(items) else value
 
 
 def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,15 +5,15 @@ Also estimates what a search may cost, and replaces matches.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
-from queue import Empty, Queue
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from re2 import _re2  # the public wrapper costs twice a short search
 
 from hookline.errors import UndecidedError
+from hookline.lazy_imports import lazy_module, threading
 from hookline.patterns.encoding import SURROGATE_OFFSET, encode_utf8
 from hookline.patterns.syntax_tree import (
     ALL_CHARACTERS,
@@ -35,6 +35,11 @@ from hookline.patterns.syntax_tree import (
     union,
 )
 
+if TYPE_CHECKING:
+    import queue
+else:
+    queue = lazy_module("queue")
+
 T = TypeVar("T")
 
 SEARCH_SECONDS = 0.1  # for one search
@@ -43,33 +48,42 @@ _MAX_REPLACE_BYTES = 16_000_000
 _MAX_ALWAYS_BEGUN = 64
 _RANGES_PER_STEP = 16
 
-_search_slots = threading.BoundedSemaphore(2)  # concurrent searches; each may need much memory
+
+@cache
+def _search_slots() -> threading.BoundedSemaphore:
+    """Concurrent searches; each may need much memory."""
+    return threading.BoundedSemaphore(2)
 
 
 def search_with_timeout(work: Callable[[], T], seconds: float) -> T:
     """Runs a search that cannot be stopped in a thread. Raises TimeoutError; the abandoned thread ends a moment later."""
     started = time.perf_counter()
-    if not _search_slots.acquire(timeout=seconds):
+    slots = _search_slots()
+    if not slots.acquire(timeout=seconds):
         raise TimeoutError
-    answers: Queue[tuple[Any, BaseException | None]] = Queue(1)
-    threading.Thread(target=_run_search, args=(work, answers), name="hookline-search", daemon=True).start()
+    answers: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
+    threading.Thread(target=_run_search, args=(work, answers, slots), name="hookline-search", daemon=True).start()
     value: T = _wait_for_answer(answers, seconds - (time.perf_counter() - started))
     return value
 
 
-def _run_search(work: Callable[[], T], answers: Queue[tuple[Any, BaseException | None]]) -> None:
+def _run_search(
+    work: Callable[[], T],
+    answers: queue.Queue[tuple[Any, BaseException | None]],
+    slots: threading.BoundedSemaphore,
+) -> None:
     try:
         answers.put((work(), None))
     except BaseException as error:
         answers.put((None, error))
     finally:
-        _search_slots.release()
+        slots.release()
 
 
-def _wait_for_answer(answers: Queue[tuple[Any, BaseException | None]], seconds: float) -> Any:
+def _wait_for_answer(answers: queue.Queue[tuple[Any, BaseException | None]], seconds: float) -> Any:
     try:
         value, error = answers.get(timeout=max(seconds, 0.001))
-    except Empty:
+    except queue.Empty:
         raise TimeoutError from None
     if error is not None:
         raise error

@@ -21,7 +21,6 @@ from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.required_words import WordSet
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union
-from hookline.shell.command_readings import OPTIONS_SKIPPED, TOO_LONG
 
 _ANY_TEXT: Final = r"(?s:.*)"
 _MAX_COMMAND_LENGTH: Final = 2_000
@@ -52,6 +51,8 @@ def command_prefix(prefix: str) -> Pattern:
 
 
 def _command_pattern(parts: list[str], end: str) -> Pattern:
+    from hookline.shell.command_readings import OPTIONS_SKIPPED, TOO_LONG  # few hooks match commands
+
     def join(between: str) -> str:
         words = (between.join(_escape_text(word) for word in part.split(" ") if word or part) for part in parts)
         return _ANY_TEXT.join(words) + end

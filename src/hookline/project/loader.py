@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,11 +37,17 @@ def load(
     With `on_problem="warn"` errors in parts of the file are logged, and the rest is loaded. With `importing=False` no code
     runs: the hooks of folders are missing, and a warning in `book.problems` says so.
     """
+    book = load_file(path, dialect, importing=importing, host=host)
+    refuse_errors((*book.problems, *_script_problems(book)), on_problem)
+    return book
+
+
+def _script_problems(book: Book) -> Iterable[Problem]:
+    if "hookline.hooks.actions.script" not in sys.modules:  # then no hook can have a script
+        return ()
     from hookline.project.script_lint import script_problems
 
-    book = load_file(path, dialect, importing=importing, host=host)
-    refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem)
-    return book
+    return script_problems(book.hooks)
 
 
 def load_file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, errors_of
@@ -23,10 +24,15 @@ from hookline.dialects.dialect import (
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.lazy_imports import lazy_class
 from hookline.project.condition_lint import errors_in_condition
-from hookline.project.packs import PackFile, PackReader
-from hookline.project.program_lint import blank_command_error
 from hookline.project.sources import Source, SourceLayer
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.run_program import RunProgram
+    from hookline.project.packs import PackFile
+else:
+    RunProgram = lazy_class("hookline.hooks.actions.run_program", "RunProgram")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,11 @@ def parse_document(
     wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_own_keys(document, source, loaded))
     active = [hook for hook in loaded.hooks if hook.enabled]
     dead = [problem for hook in active for problem in errors_in_condition(hook)]
-    dead += [problem for hook in active if (problem := blank_command_error(hook)) is not None]
+    programs = [hook for hook in active if isinstance(hook.then, RunProgram)]
+    if programs:
+        from hookline.project.program_lint import blank_command_error
+
+        dead += [problem for hook in programs if (problem := blank_command_error(hook)) is not None]
     found = (*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems, *dead)
     all_problems = tuple(dict.fromkeys(found))
     return ParsedFile(
@@ -151,6 +161,8 @@ def _load(
 ) -> tuple[LoadResult, tuple[PackFile, ...]]:
     if not isinstance(dialect, ExtendableDialect) or not dialect.pack_references(document):
         return dialect.load(document), ()
+    from hookline.project.packs import PackReader
+
     reader = PackReader(dialect, source, pack_texts)
     packs = reader.read(document)
     return dialect.load_extended(document, packs), reader.files

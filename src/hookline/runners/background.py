@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextvars
-import threading
 import weakref
+from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
 from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -12,7 +12,6 @@ from typing import Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.host import current_hook
-from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import asyncio, lazy_logger
@@ -41,7 +40,7 @@ class BackgroundTasks:
     """Keeps work per event loop, so that one instance serves several loops and threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _SessionQueue]] = (
             weakref.WeakKeyDictionary()
         )
@@ -125,5 +124,7 @@ def _log_failure(task: asyncio.Task[None], context: contextvars.Context) -> None
     if error is None:
         return
     who = context.get(current_hook)
+    from hookline.hooks.masking import mask  # rarely needed, and slow to import
+
     text = f": {mask(error.failure.text)}" if isinstance(error, ActionError) else ""
     log.error("[%s] failed in the background: %s%s", who.hook if who else "a hook", type(error).__name__, text)

@@ -16,6 +16,7 @@ from hookline.dialects.native.keys import (
     NOT_WRITTEN,
     ActionKey,
     Key,
+    LazyKeys,
     choice_key,
     flag_key,
     integer_key,
@@ -59,6 +60,21 @@ def all_keys() -> Iterator[Key]:
 
     for table in (FILE_KEYS, HOOK_KEYS, CONDITIONS, TESTS, ACTIONS, STEP_KEYS):
         yield from within(table)
+
+
+@pytest.mark.parametrize("table", [CONDITIONS, ACTIONS], ids=["conditions", "actions"])
+def test_a_table_names_every_key_that_its_modules_declare(table: LazyKeys[Key]) -> None:
+    assert [key.name for key in table.values()] == list(table)
+
+
+def test_a_key_is_loaded_with_the_others_of_its_place() -> None:
+    table: LazyKeys[Key] = LazyKeys({"deny": "answers.ANSWER_KEYS", "own": KEYS["text"]})
+    assert ("deny" in table, "ask" in table, len(table)) == (True, False, 2)
+    assert table["deny"].name == "deny"
+    assert "ask" in table, "a key that the table does not name is not lost"
+    assert table["own"] is KEYS["text"]
+    with pytest.raises(KeyError):
+        table["none"]
 
 
 def test_a_mapping_is_read_by_its_keys() -> None:

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import reduce
 from operator import or_
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node
 from hookline.config.problem import Severity
 from hookline.config.scalars import format_duration
-from hookline.dialects import custom
-from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.native.answers import ANSWER_KEYS, split_answer
-from hookline.dialects.native.backends import AHP_KEY
-from hookline.dialects.native.changes import CHANGE_KEYS, split_changes
-from hookline.dialects.native.host_actions import HOST_KEYS
 from hookline.dialects.native.key_hints import action_hints
 from hookline.dialects.native.keys import (
     BAD_TEMPLATE,
@@ -25,6 +19,7 @@ from hookline.dialects.native.keys import (
     ActionKey,
     HookInfo,
     Key,
+    LazyKeys,
     choice_key,
     duration_key,
     enum_schema,
@@ -42,18 +37,28 @@ from hookline.dialects.native.on_error import (
     withhold_result,
     write_on_error,
 )
-from hookline.dialects.native.programs import PROGRAM_KEYS
-from hookline.dialects.native.secrets import REDACT
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
-from hookline.hooks.actions.chain import Chain, ChainStep
-from hookline.hooks.actions.change import ChangeFacts
-from hookline.hooks.actions.failing import InvalidAction
-from hookline.hooks.actions.hold import HoldCall
-from hookline.hooks.actions.python_function import CustomAction, RunPython
-from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.outcome import FailureKind
 from hookline.hooks.protocols import Action, May
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_class
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.chain import Chain, ChainStep
+    from hookline.hooks.actions.change import ChangeFacts
+    from hookline.hooks.actions.failing import InvalidAction
+    from hookline.hooks.actions.hold import HoldCall
+    from hookline.hooks.actions.python_function import CustomAction, RunPython
+    from hookline.hooks.actions.run_program import RunProgram
+else:
+    Chain = lazy_class("hookline.hooks.actions.chain", "Chain")
+    ChainStep = lazy_class("hookline.hooks.actions.chain", "ChainStep")
+    ChangeFacts = lazy_class("hookline.hooks.actions.change", "ChangeFacts")
+    InvalidAction = lazy_class("hookline.hooks.actions.failing", "InvalidAction")
+    HoldCall = lazy_class("hookline.hooks.actions.hold", "HoldCall")
+    CustomAction = lazy_class("hookline.hooks.actions.python_function", "CustomAction")
+    RunPython = lazy_class("hookline.hooks.actions.python_function", "RunPython")
+    RunProgram = lazy_class("hookline.hooks.actions.run_program", "RunProgram")
 
 _UNCLEAR_ACTIONS: Final = ("custom", "chain", "invalid")
 BARE_ACTIONS: Final = ("allow", "deny", "ask", "halt", "compact")
@@ -143,6 +148,8 @@ def _hints_beside(at: Node, name: str, unknown: Sequence[str]) -> dict[str, str]
 
 
 def write_action(action: Action, info: HookInfo) -> dict[str, Any]:
+    from hookline.dialects.conversion import NotExpressible
+
     action = _split_action(action, info)
     for key in ACTIONS.values():
         value = key.write(action, info)
@@ -157,6 +164,9 @@ def write_action(action: Action, info: HookInfo) -> dict[str, Any]:
 
 def _split_action(action: Action, info: HookInfo) -> Action:
     """An action that no key can express alone as a chain of actions."""
+    from hookline.dialects.native.answers import split_answer
+    from hookline.dialects.native.changes import split_changes
+
     parts: tuple[Action, ...] = ()
     if isinstance(action, (FixedAnswer, TemplateAnswer)):
         parts = split_answer(action)
@@ -190,6 +200,8 @@ def may_stop(action: Action) -> bool:
 
 
 def _parse_custom(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    from hookline.dialects import custom
+
     if value.mapping() is None:
         return None
     if len(value.value) != 1:
@@ -391,7 +403,16 @@ _INVALID: Final = ActionKey(
     help="an action that `convert` found broken, as it was written; it always fails",
 )
 
-ACTIONS: Final[dict[str, ActionKey]] = {
-    key.name: key
-    for key in (*ANSWER_KEYS, *CHANGE_KEYS, REDACT, *PROGRAM_KEYS, AHP_KEY, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
-}
+ACTIONS: Final[LazyKeys[ActionKey]] = LazyKeys(
+    {
+        **dict.fromkeys(("deny", "ask", "allow", "halt", "tell", "log", "notify"), "answers.ANSWER_KEYS"),
+        **dict.fromkeys(("set", "remove", "append", "replace"), "changes.CHANGE_KEYS"),
+        "redact": "secrets.REDACT",
+        **dict.fromkeys(("run", "post", "script"), "programs.PROGRAM_KEYS"),
+        "ahp": "backends.AHP_KEY",
+        **dict.fromkeys(("call", "pipe", "judge", "compact", "diagnose"), "host_actions.HOST_KEYS"),
+        "custom": _CUSTOM,
+        "chain": _CHAIN,
+        "invalid": _INVALID,
+    }
+)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node, enclosing_hook_id
-from hookline.dialects import custom
-from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.native.history_conditions import AFTER, COUNT
 from hookline.dialects.native.key_hints import KIND_HINTS, condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
@@ -21,6 +18,7 @@ from hookline.dialects.native.keys import (
     TEXTS,
     HookInfo,
     Key,
+    LazyKeys,
     Schema,
     enum_schema,
     flag_key,
@@ -33,9 +31,6 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
-from hookline.dialects.native.path_conditions import INSIDE, OUTSIDE
-from hookline.dialects.native.secrets import SECRETS
-from hookline.dialects.native.shell_conditions import PIPES, RUNS
 from hookline.dialects.native.value_tests import (
     LONG_TEST,
     TEST,
@@ -49,7 +44,6 @@ from hookline.dialects.native.value_tests import (
 )
 from hookline.dialects.tool_names import resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
-from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, ShellCommands
 from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import FactPath, path_source
@@ -59,9 +53,16 @@ from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField, tool_field
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, ToolKind
-from hookline.lazy_imports import lazy_pattern
+from hookline.lazy_imports import lazy_class, lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, pattern
+
+if TYPE_CHECKING:
+    from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition
+else:
+    Comparison = lazy_class("hookline.hooks.conditions.numbers", "Comparison")
+    CustomCondition = lazy_class("hookline.hooks.conditions.numbers", "CustomCondition")
+    ExpressionCondition = lazy_class("hookline.hooks.conditions.numbers", "ExpressionCondition")
 
 EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "turn": ("turn", "number"),
@@ -107,6 +108,8 @@ def write_condition(condition: Condition) -> Any:
         value = key.write(condition)
         if value is not NOT_WRITTEN:
             return {key.name: value}
+    from hookline.dialects.conversion import NotExpressible
+
     raise NotExpressible(condition=condition)
 
 
@@ -274,6 +277,8 @@ def _parse_each(at: Node, info: HookInfo, parse: Callable[[str, Node, HookInfo],
 
 
 def _write_fact(condition: Condition) -> Any:
+    from hookline.hooks.conditions.numbers import Comparison, MultipleOf
+
     match condition:
         case Matches(Fact(("error", "code")), Shorthand("tool")):
             return NOT_WRITTEN
@@ -360,10 +365,9 @@ def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
 
 
 def _write_expr(condition: Condition) -> Any:
-    match condition:
-        case ExpressionCondition(formula, names, _, false_on_error) if dict(names) == EXPRESSION_NAMES:
-            return write_mapping(_EXPR_KEYS, condition) if false_on_error else formula.source
-    return NOT_WRITTEN
+    if not isinstance(condition, ExpressionCondition) or dict(condition.variables) != EXPRESSION_NAMES:
+        return NOT_WRITTEN
+    return write_mapping(_EXPR_KEYS, condition) if condition.false_on_error else condition.formula.source
 
 
 def _parse_custom(at: Node, info: HookInfo) -> Condition | None:
@@ -371,6 +375,8 @@ def _parse_custom(at: Node, info: HookInfo) -> Condition | None:
 
 
 def _parse_custom_condition(name: str, at: Node, info: HookInfo) -> Condition | None:
+    from hookline.dialects import custom
+
     params = {} if at.value is None else at.mapping()
     entry = custom.find_or_report(custom.CONDITION_REGISTRY, name, at)
     return None if entry is None or params is None else custom.build_registered_condition(entry, at, params)
@@ -412,7 +418,7 @@ _EXPR_KEYS: Final = key_table(
         write=lambda condition: condition.false_on_error,
     ),
 )
-CONDITIONS: Final = key_table(
+_CALL_CONDITIONS: Final = key_table(
     Key(
         "tool",
         read=_parse_tool,
@@ -437,13 +443,8 @@ CONDITIONS: Final = key_table(
         help="fields of the tool's input, each with a [test](#tests); all must match",
         example=r"input: {path: '\.env$'}",
     ),
-    RUNS,
-    PIPES,
-    OUTSIDE,
-    INSIDE,
-    SECRETS,
-    COUNT,
-    AFTER,
+)
+_EVENT_CONDITIONS: Final = key_table(
     Key(
         "fact",
         read=_parse_facts,
@@ -576,4 +577,17 @@ CONDITIONS: Final = key_table(
         help="a condition that must be false",
         example=r"not: {input: {path: '^docs/'}}",
     ),
+)
+CONDITIONS: Final[LazyKeys[Key]] = LazyKeys(
+    {
+        **_CALL_CONDITIONS,
+        "runs": "shell_conditions.RUNS",
+        "pipes": "shell_conditions.PIPES",
+        "outside": "path_conditions.OUTSIDE",
+        "inside": "path_conditions.INSIDE",
+        "secrets": "secrets.SECRETS",
+        "count": "history_conditions.COUNT",
+        "after": "history_conditions.AFTER",
+        **_EVENT_CONDITIONS,
+    }
 )

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
-from hookline.dialects.conversion import NotExpressible, write_each
 from hookline.dialects.dialect import (
     LoadResult,
     NamedFolder,
@@ -33,7 +32,6 @@ from hookline.dialects.native.actions import (
 from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, parse_condition, write_condition
 from hookline.dialects.native.extends import EXTENDS_KEYS, hook_places, pack_references
-from hookline.dialects.native.history_conditions import memory_hooks, split_count, write_count
 from hookline.dialects.native.key_hints import ACTION_HINT_STARTS, EVENT_HINT, FILE_HINTS, hook_hints
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
@@ -66,14 +64,21 @@ from hookline.dialects.native.on_error import (
 )
 from hookline.dialects.native.record import parse_record_settings, record_schema
 from hookline.formatting import closest_match
-from hookline.hooks.actions.failing import InvalidAction
-from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
+from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, find_conditions
 from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.tools import VOCABULARIES
 from hookline.lazy_dataclasses import field_names, replace
+from hookline.lazy_imports import lazy_class, lazy_module
+
+if TYPE_CHECKING:
+    from hookline.dialects.native import history_conditions
+    from hookline.hooks.actions.failing import InvalidAction
+else:
+    history_conditions = lazy_module("hookline.dialects.native.history_conditions")
+    InvalidAction = lazy_class("hookline.hooks.actions.failing", "InvalidAction")
 
 NAME: Final = "native"
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
@@ -120,6 +125,8 @@ class NativeDialect:
         return build_schema()
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        from hookline.dialects.conversion import write_each
+
         written: list[dict[str, Any]] = []
         not_expressible = write_each(hooks, lambda hook, _: _append_hook(written, _write_hook(hook)))
         return WriteResult({"version": 1, "hooks": written}, "yaml", not_expressible)
@@ -237,7 +244,7 @@ def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
         if hook is not None and is_known:
             yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
             if any(find_conditions(hook.when, HappenedBefore)):
-                yield from memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
+                yield from history_conditions.memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:
@@ -255,8 +262,9 @@ def _build_hook(
     info = _hook_info(event, id, values)
     written_when = at.get("when")
     parsed = parse_condition(written_when, info)
-    split = None if parsed is None else split_count(written_when, parsed)
-    when, count = (None, None) if split is None else split
+    when, count = parsed, None
+    if parsed is not None and any(find_conditions(parsed, CountReached)):
+        when, count = history_conditions.split_count(written_when, parsed) or (None, None)
     then = (
         InvalidAction("cannot run: its then cannot be read", _MAY_STOP) if "then" in damaged else _parse_then(at, info)
     )
@@ -352,6 +360,8 @@ def _parse_scope(at: Node, info: object) -> Scope | None:
 def _write_hook(hook: Hook) -> dict[str, Any]:
     names = _used_vocabularies(hook)
     if len(names) > 1:
+        from hookline.dialects.conversion import NotExpressible
+
         raise NotExpressible(f"it names tools in the words of {' and '.join(sorted(names))}")
     info = HookInfo(hook.event, VOCABULARIES[next(iter(names))], hook.timeout, hook.id)
     return write_mapping(HOOK_KEYS, hook, info)
@@ -400,7 +410,10 @@ def _collect_vocabularies(value: Any, found: set[str]) -> None:
 def _write_when(hook: Hook, info: HookInfo) -> Any:
     when = write_condition(hook.when)
     if hook.limit.count is not None:
-        when = {**(when if isinstance(when, dict) else {"all": [when]}), "count": write_count(hook.limit.count)}
+        when = {
+            **(when if isinstance(when, dict) else {"all": [when]}),
+            "count": history_conditions.write_count(hook.limit.count),
+        }
     return NOT_WRITTEN if when == {} else when
 
 

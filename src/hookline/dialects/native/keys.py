@@ -6,9 +6,10 @@ loader, the writer, the JSON Schema and the tables of the documentation are loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 from hookline.config.node import Node
 from hookline.config.scalars import duration_pattern
@@ -107,6 +108,39 @@ class ActionKey(Key):
 
 def key_table(*keys: Key) -> dict[str, Key]:
     return {key.name: key for key in keys}
+
+
+_KeyT = TypeVar("_KeyT", bound=Key)
+
+
+class LazyKeys(Mapping[str, _KeyT]):
+    """Keys by name. A file uses few of them, so the module of a key is imported when the key is first read.
+
+    Instead of a key, `entries` may have the place that declares it: `answers.ANSWER_KEYS`, one key or several.
+    """
+
+    def __init__(self, entries: Mapping[str, _KeyT | str]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, name: str) -> _KeyT:
+        found = self._entries[name]
+        return self._load(name, found) if isinstance(found, str) else found
+
+    def _load(self, name: str, place: str) -> _KeyT:
+        module, _, constant = place.partition(".")
+        declared = getattr(import_module(f"hookline.dialects.native.{module}"), constant)
+        found: dict[str, _KeyT] = {key.name: key for key in (declared if isinstance(declared, tuple) else (declared,))}
+        self._entries.update(found)
+        return found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def text_key(name: str, *, empty: bool = False, **rest: Any) -> Key:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node
-from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.keys import TEXT, Schema, enum_schema, object_schema
-from hookline.hooks.actions.chain import Chain
-from hookline.hooks.actions.change import Append, ChangeFacts
-from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.event import REMOVED, FactPath, overlaps
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict, withheld_text
 from hookline.hooks.protocols import Action, May
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_class
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.chain import Chain
+    from hookline.hooks.actions.change import Append, ChangeFacts
+    from hookline.hooks.actions.diagnose import Diagnose
+else:
+    Chain = lazy_class("hookline.hooks.actions.chain", "Chain")
+    Append = lazy_class("hookline.hooks.actions.change", "Append")
+    ChangeFacts = lazy_class("hookline.hooks.actions.change", "ChangeFacts")
+    Diagnose = lazy_class("hookline.hooks.actions.diagnose", "Diagnose")
 
 ON_ERROR: Final = {
     "open": SILENT,
@@ -68,6 +75,8 @@ def write_on_error(outcome: Outcome) -> Any:
     for word, known in _WITH_REASON.items():
         if outcome == replace(known, reason=outcome.reason):
             return {word: outcome.reason}
+    from hookline.dialects.conversion import NotExpressible
+
     raise NotExpressible("an on_error of another kind")
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.config.node import Node
-from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.key_hints import TEST_HINTS
 from hookline.dialects.native.keys import (
     FLAG,
@@ -21,14 +20,20 @@ from hookline.dialects.native.keys import (
     key_table,
 )
 from hookline.hooks.conditions.logic import AnyOf, Not, all_of
-from hookline.hooks.conditions.numbers import Comparison, MultipleOf
 from hookline.hooks.conditions.text import Equals, Exists, Matches, ShellCommands
 from hookline.hooks.event import FactPath
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import lazy_class
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+
+if TYPE_CHECKING:
+    from hookline.hooks.conditions.numbers import Comparison, MultipleOf
+else:
+    Comparison = lazy_class("hookline.hooks.conditions.numbers", "Comparison")
+    MultipleOf = lazy_class("hookline.hooks.conditions.numbers", "MultipleOf")
 
 SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
 _COMMAND_MATCHERS: Final = ("command", "starts")  # they are matched against each command of a shell text
@@ -168,6 +173,8 @@ def write_pattern(compiled: Any) -> Any:
     if isinstance(compiled, Shorthand):
         return write_pattern(compiled.pattern) if compiled.word == "tool" else {compiled.word: compiled.text}
     if not isinstance(compiled, Pattern):
+        from hookline.dialects.conversion import NotExpressible
+
         raise NotExpressible("a pattern of another kind")
     if compiled.syntax is Syntax.NATIVE and not compiled.whole:
         return compiled.source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
@@ -35,6 +34,8 @@ class FixedAnswer:
         return ()
 
     def describe(self) -> Iterator[tuple[str, str]]:
+        from hookline.hooks.actions.description import describe_outcome
+
         return describe_outcome(self.constant)
 
     async def run(self, event: Event, host: Host) -> Outcome:
@@ -66,6 +67,8 @@ class TemplateAnswer:
         return tuple(path for text in self._templates() for path in text.reads())
 
     def describe(self) -> Iterator[tuple[str, str]]:
+        from hookline.hooks.actions.description import describe_outcome
+
         yield from describe_outcome(self.outcome)
         yield from (("say", text.source) for text in self._templates())
 

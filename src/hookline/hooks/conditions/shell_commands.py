@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hookline.hooks.call_paths import workspace_of
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
-from hookline.hooks.protocols import Need, Readings, TextPattern
+from hookline.hooks.protocols import Need, PureCondition, Readings, TextPattern
 from hookline.hooks.readings import compute_once, unanimous
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
@@ -179,7 +179,7 @@ def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsCommand:
+class RunsCommand(PureCondition):
     """One of the commands is of this program, with this subcommand and these flags.
 
     With `argument`, one of its arguments matches; with `outside`, not all of them are in directories of these names.
@@ -291,7 +291,7 @@ def _first_words(words: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PipesCommand:
+class PipesCommand(PureCondition):
     """What one program prints reaches another, through pipes, substitutions or a file that is run."""
 
     sources: CommandQuery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
@@ -12,7 +12,12 @@ from hookline.hooks.protocols import Need, Readings, Subject, TextPattern
 from hookline.hooks.readings import WRONG_GUESS, compute_once, ends_in_guess, texts_of, unanimous, value_readings
 from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.shell.command_readings import command_readings, is_one_plain_command
+from hookline.lazy_imports import lazy_module
+
+if TYPE_CHECKING:
+    from hookline.shell import command_readings
+else:  # few conditions read shell text
+    command_readings = lazy_module("hookline.shell.command_readings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class ShellCommands:
 
     def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
         texts = self.subject.texts(event, deadline)
-        if len(texts) == 1 and is_one_plain_command(texts[0]):
+        if len(texts) == 1 and command_readings.is_one_plain_command(texts[0]):
             return texts
         return texts_of(self.readings(event, deadline), event, self)
 
@@ -111,7 +116,7 @@ class ShellCommands:
     def _read(self, event: Event, deadline: float) -> Readings:
         lines = self.subject.readings(event, deadline) or (self.subject.texts(event, deadline),)
         texts = in_time((text for texts in lines for text in texts), deadline, SLOW)
-        found = (reading for text in texts for reading in command_readings(text))
+        found = (reading for text in texts for reading in command_readings.command_readings(text))
         readings = tuple(dict.fromkeys(found)) or ((),)
         return (*readings, WRONG_GUESS) if ends_in_guess(lines) else readings
 
