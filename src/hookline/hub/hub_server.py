@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -22,12 +23,14 @@ from hookline.hub.hub_app import create_app
 from hookline.lazy_dataclasses import replace
 
 _STOP_SECONDS: Final = 3
+_SWITCH_SECONDS: Final = 0.001  # a thread that parses records hands over after it; by default, 5 times later
 _log = logging.getLogger("hookline.hub")
 
 
 async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[None]]) -> None:
     """Serves until it is interrupted. `on_ready` gets the link that signs the owner in. Raises HooklineError."""
     config.check()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     listener = listen(config.host, config.port)
     config = replace(config, port=listener.getsockname()[1])
     try:

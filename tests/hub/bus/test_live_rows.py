@@ -43,7 +43,7 @@ async def test_a_flood_is_cut_and_counted() -> None:
     live.add([partial(dict, n=number) for number in range(MOST_PER_SECOND + 7)], [])
     await run_until(live, sent, MOST_PER_SECOND)
     assert sum(batch["dropped"] for batch in sent) == 7
-    assert max(len(batch["items"]) for batch in sent) == MOST_PER_SECOND * 0.05
+    assert max(len(batch["items"]) for batch in sent) == MOST_PER_SECOND * 0.2
 
 
 @async_test

@@ -20,7 +20,7 @@ from hub.hub_sandbox import Writer
 def values(line: bytes) -> dict[str, object]:
     parsed = parse_line(line)
     assert parsed is not None
-    return dict(zip(DECISION_COLUMNS, decision_values(parsed), strict=True))
+    return dict(zip(DECISION_COLUMNS, decision_values(parsed, now=4e9), strict=True))
 
 
 def test_a_line_is_found_by_its_parts() -> None:

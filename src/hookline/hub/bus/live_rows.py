@@ -1,12 +1,18 @@
-"""Sends new decisions to the consoles that watch, in batches: every 50 ms what came, at most 2,000 rows a second."""
+"""Sends new decisions to the consoles that watch, in batches, at most 2,000 rows a second.
+
+A batch has what came in 50 ms, or in 200 ms if that is much: a message costs more than the rows in it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
-BATCH_SECONDS: Final = 0.05
+_BATCH: Final = timedelta(milliseconds=50)
+_LONG_BATCH: Final = timedelta(milliseconds=200)
+_MANY_ROWS: Final = 100
 MOST_PER_SECOND: Final = 2000
 
 Rows = list[dict[str, Any]]
@@ -37,13 +43,20 @@ class LiveRows:
 
     async def run(self) -> None:
         """Until it is cancelled."""
-        most = int(MOST_PER_SECOND * BATCH_SECONDS)
         while True:
             await self._wake.wait()
-            await asyncio.sleep(BATCH_SECONDS)
+            most = int(MOST_PER_SECOND * (await self._collect()).total_seconds())
             items, self._rows = self._rows[:most], self._rows[most:]
             outcomes, self._outcomes = self._outcomes, []
             dropped, self._dropped = self._dropped, 0
             if not self._rows:
                 self._wake.clear()
             await self._send({"items": items, "outcomes": outcomes, "dropped": dropped})
+
+    async def _collect(self) -> timedelta:
+        """How long it has waited for more rows."""
+        await asyncio.sleep(_BATCH.total_seconds())
+        if len(self._rows) <= _MANY_ROWS:
+            return _BATCH
+        await asyncio.sleep((_LONG_BATCH - _BATCH).total_seconds())
+        return _LONG_BATCH

@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import socketio
-
 from hookline.errors import HooklineError
 from hookline.hub.access.access import Access, RateLimit
 from hookline.hub.access.hub_addresses import HubAddresses
@@ -23,6 +21,7 @@ from hookline.hub.access.oidc import OidcLogin
 from hookline.hub.approvals.approval_desk import ApprovalDesk
 from hookline.hub.bus.event_bus import LIVE, NAMESPACE, EventBus
 from hookline.hub.bus.live_rows import LiveRows
+from hookline.hub.bus.socket_server import create_socket_server
 from hookline.hub.cluster.fan_out import FanOut
 from hookline.hub.cluster.peers import Peers
 from hookline.hub.config.hub_config import HubConfig
@@ -83,15 +82,7 @@ class Hub:
         self.machine = os.uname().nodename
         self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, self._hub_places)
         self.hook_counter = HookCounter(self.decisions, self.books)
-        self.socket = socketio.AsyncServer(
-            async_mode="asgi",
-            transports=["websocket"],
-            cors_allowed_origins=[],  # the request guard has checked the origin
-            max_http_buffer_size=1 << 20,
-            http_compression=False,
-            logger=False,
-            engineio_logger=False,
-        )
+        self.socket = create_socket_server()
         self.bus = EventBus(self.socket, self.access)
         own = (config.own_hooks,) if config.own_hooks is not None else ()
         self.rules = RuleSets(RuleTable(self.database), (*own, *disabled_tool_hooks(config.tools)))

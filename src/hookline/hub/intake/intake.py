@@ -8,14 +8,14 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from hookline.hub.intake.origin_chain import OriginChain
 from hookline.hub.store.book_table import BookTable, insert_books
 from hookline.hub.store.decision_table import insert_decisions
 from hookline.hub.store.origin_table import OriginRow, OriginTable, StaleChain, check_unchanged, upsert_origins
-from hookline.hub.store.record_line import RecordLine, parse_line
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.hub.store.record_line import RecordLine, decision_values, parse_line
+from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import Head
 from hookline.runtime.storage.database import Database, combine_queries
 
@@ -80,15 +80,16 @@ class Intake:
         return await self._origins.heads(key="")
 
     async def _take_batch(self, lines: Sequence[bytes], key: str, books: Mapping[str, bytes] | None) -> Intaken:
-        parsed = await asyncio.to_thread(_parse_lines, lines)
-        records = [each for each in parsed if each is not None]
-        await self._load_chains({each.origin for each in records})
-        refused = len(parsed) - len(records)
         now = self._clock()
-        before = {each.origin: self._chains[each.origin].stored for each in records}
+        records = await asyncio.to_thread(_parse_lines, lines, now)  # a second of load must not hold up an answer
+        origins = {line.origin for line, _ in records}
+        await self._load_chains(origins)
+        refused = len(lines) - len(records)
+        before = {origin: self._chains[origin].stored for origin in origins}
         new: list[RecordLine] = []
+        rows: list[tuple[Any, ...]] = []
         changed: dict[str, OriginChain] = {}
-        for line in records:
+        for line, row in records:
             chain = self._chains[line.origin]
             if chain.row.newest and chain.row.key != key and not chain.continues(line):
                 refused += chain.row.number < line.number
@@ -96,15 +97,15 @@ class Intake:
             if chain.take(line, now):
                 chain.row.key = key
                 changed[line.origin] = chain
-                new.append(line if line.at <= now else replace(line, at=now))  # a clock that is ahead
-        insertion = await asyncio.to_thread(insert_decisions, new)  # a second of load must not hold up an answer
+                new.append(line)
+                rows.append(row)
         checked = {hash: data for hash, data in (books or {}).items() if _is_book(hash, data)}
         try:
             await self._database.write(
                 combine_queries(
                     [
                         check_unchanged({origin: before[origin] for origin in changed}),
-                        insertion,
+                        insert_decisions(rows),
                         upsert_origins([chain.row for chain in changed.values()]),
                         insert_books(checked, now),
                     ]
@@ -147,8 +148,9 @@ class Intake:
             self._known_books.popitem(last=False)
 
 
-def _parse_lines(lines: Sequence[bytes]) -> list[RecordLine | None]:
-    return [parse_line(line) for line in lines]
+def _parse_lines(lines: Sequence[bytes], now: float) -> list[tuple[RecordLine, tuple[Any, ...]]]:
+    """Those that are records, with their rows of the table."""
+    return [(line, decision_values(line, now)) for each in lines if (line := parse_line(each)) is not None]
 
 
 def _is_book(hash: str, data: bytes) -> bool:
