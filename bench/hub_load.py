@@ -46,11 +46,13 @@ async def run_load(hub: HubProcess, rate: int, seconds: float, watching: int) ->
         answers: list[float] = []
         memory: list[float] = []
         stored_before, cpu = await hub.count(), hub.cpu()
-        asking = asyncio.ensure_future(_keep_asking(hub, answers, memory))
+        is_over = asyncio.Event()
+        asking = asyncio.ensure_future(_keep_asking(hub, answers, memory, is_over))
         senders.send("go")
         sent, took = await _receive(senders)
         used = hub.cpu() - cpu
-        asking.cancel()
+        is_over.set()
+        await asking
         watchers.send(sent)
         untold = await _receive(watchers)
     return LoadResult(sent, await hub.count() - stored_before, took, used, untold, answers, memory)
@@ -74,8 +76,8 @@ async def _receive(connection: Connection) -> Any:
     return await asyncio.to_thread(connection.recv)
 
 
-async def _keep_asking(hub: HubProcess, answers: list[float], memory: list[float]) -> None:
-    while True:
+async def _keep_asking(hub: HubProcess, answers: list[float], memory: list[float], is_over: asyncio.Event) -> None:
+    while not is_over.is_set():
         answers.append(await ask_and_answer(hub))
         memory.append(hub.memory())
         await asyncio.sleep(_PAUSE)

@@ -15,7 +15,7 @@ from hookline.hub.access.roles import Role
 from hookline.hub.hub_server import listen, run_hub
 from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
-from hub.hub_sandbox import async_test
+from hub.hub_sandbox import async_test, eventually
 
 
 @async_test
@@ -75,3 +75,16 @@ async def test_small_answers_are_sent_at_once() -> None:
         _, writer = await asyncio.open_connection(*listener.getsockname())
         assert await no_delay
         writer.close()
+
+
+@async_test
+async def test_a_host_that_waits_for_an_answer_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    async with httpx2.AsyncClient(timeout=30) as http:
+        async with serve_hub(tmp_path) as (hub, _):
+            headers = {"authorization": f"Bearer {json.loads(hub_file_path(tmp_path).read_text())['key']}"}
+            question = {"host": "codex", "tool": "shell", "input": {}, "seconds": 60}
+            approvals = f"{hub.config.url}/api/v1/approvals"
+            asked = (await http.post(approvals, json=question, headers=headers)).json()
+            waiting = asyncio.ensure_future(http.get(f"{approvals}/{asked['id']}?wait=25", headers=headers))
+            await eventually(lambda: hub.approvals._changed._waiters)  # type: ignore[attr-defined]
+        assert (await waiting).json()["state"] == "waiting"

@@ -35,7 +35,7 @@ async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[No
     config = replace(config, port=listener.getsockname()[1])
     try:
         async with Hub.open(config) as hub:
-            server = _Server(_uvicorn_config(hub))
+            server = _Server(_uvicorn_config(hub), hub.approvals.end_waits)
             serving = asyncio.ensure_future(server.serve(sockets=[listener]))
             up = asyncio.ensure_future(server.is_up.wait())
             await asyncio.wait([serving, up], return_when="FIRST_COMPLETED")
@@ -119,13 +119,18 @@ def _uvicorn_config(hub: Hub) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """Ends without raising the signal again: the command decides the exit code."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
         super().__init__(config)
+        self._on_stop = on_stop
         self.is_up = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.is_up.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()

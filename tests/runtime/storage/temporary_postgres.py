@@ -22,12 +22,15 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def running(programs: Path, shared: Path) -> Iterator[Path]:
-    """The directory of its socket. The first user starts it and the last one stops it; `shared` is how they know."""
+def running(programs: Path, shared: Path, options: str = "-F") -> Iterator[Path]:
+    """The directory of its socket. The first user starts it and the last one stops it; `shared` is how they know.
+
+    `options` are more of the server's own: -F does not wait for the disk.
+    """
     with _locked(shared):
         users = _count_users(shared)
         if not users:
-            (shared / "postgres_at").write_text(str(_started(programs)))
+            (shared / "postgres_at").write_text(str(_started(programs, options)))
         directory = Path((shared / "postgres_at").read_text())
         (shared / "postgres_users").write_text(str(users + 1))
     try:
@@ -40,7 +43,7 @@ def running(programs: Path, shared: Path) -> Iterator[Path]:
                 shutil.rmtree(directory)
 
 
-def _started(programs: Path) -> Path:
+def _started(programs: Path, options: str) -> Path:
     directory = Path(tempfile.mkdtemp(prefix="hookline-pg-", dir="/tmp"))  # a socket's path has 107 bytes at most
     if os.geteuid() == 0:
         os.chown(directory, _unprivileged_user().pw_uid, _unprivileged_user().pw_gid)
@@ -59,12 +62,12 @@ def _started(programs: Path) -> Path:
         "--no-sync",
         "--no-locale",
     )
-    start(programs, directory)
+    start(programs, directory, options)
     return directory
 
 
-def start(programs: Path, directory: Path) -> None:
-    settings = f"-c listen_addresses='' -c max_connections=60 -k {directory} -F"
+def start(programs: Path, directory: Path, options: str = "-F") -> None:
+    settings = f"-c listen_addresses='' -c max_connections=60 -k {directory} {options}"
     data, log = directory / "data", directory / "log"
     _run(directory, programs / "pg_ctl", "start", "-D", data, "-w", "-s", "-l", log, "-o", settings)
 

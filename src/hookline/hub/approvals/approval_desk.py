@@ -34,6 +34,7 @@ class ApprovalDesk:
         self._store = store
         self._publish = publish
         self._changed = asyncio.Event()
+        self._is_ending = False
         self._shown: dict[str, dict[str, Any]] = {}  # those that wait, as they were published
 
     async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
@@ -75,13 +76,18 @@ class ApprovalDesk:
             changed = self._changed
             found = await self.find(id)
             left = until - asyncio.get_running_loop().time()
-            if found is None or found["state"] != WAITING or left <= 0:
+            if found is None or found["state"] != WAITING or left <= 0 or self._is_ending:
                 return found
             try:
                 async with asyncio.timeout(min(left, 1.0)):  # another hub on this database may take the answer
                     await changed.wait()
             except TimeoutError:
                 continue
+
+    def end_waits(self) -> None:
+        """The hub stops: whoever waits asks again when it is back."""
+        self._is_ending = True
+        self._wake()
 
     async def answer(self, id: str, yes: bool, by: str, **more: Any) -> bool:
         """False if somebody was faster, or the time is over. `more`: edited, why, remember."""
@@ -90,6 +96,7 @@ class ApprovalDesk:
             done = await self._questions.close(id, "approved" if yes else "denied", now, by=by, **more)
         else:
             done = await self._store.answer_approval(id, yes, by, now, **more)
+        self._wake()  # the host that waits does not wait for consoles to be told
         await self._look_everywhere()
         return done
 
@@ -147,8 +154,11 @@ class ApprovalDesk:
                 about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"answered:{id}"}
                 await self._publish("approval_answered", told, **about)
         if now.keys() != before.keys():
-            self._changed.set()
-            self._changed = asyncio.Event()
+            self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 def _rooms(question: dict[str, Any]) -> tuple[str, ...]:
