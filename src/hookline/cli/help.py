@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -14,10 +15,11 @@ import click
 from click.shell_completion import CompletionItem
 
 import hookline
+from hookline.cli.help_index import HelpEntry, HelpIndex
 from hookline.cli.markdown_text import plain_text, render_page
 from hookline.cli.options import Verb
 from hookline.errors import HooklineError
-from hookline.formatting import closest_match, printable
+from hookline.formatting import closest_match, fold_word, is_typo, printable
 
 TOPICS: Final = {
     "Begin": {
@@ -67,10 +69,32 @@ TOPICS: Final = {
     },
 }
 """By group: the topics with a name of their own, and their pages. All other pages are topics by their path."""
+_OTHER_WORDS: Final = {
+    "tutorial": ("quickstart", "quick-start", "getting-started", "start", "begin", "intro", "introduction"),
+    "cookbook": ("example", "examples", "recipe", "recipes", "guard", "guards"),
+    "native": ("hook", "rule", "rules", "yaml", "config", "configuration", "hookline.yaml", "syntax", "file", "format"),
+    "packs": ("share", "sharing", "ruleset", "presets"),
+    "patterns": ("regex", "regexp", "regular-expression", "wildcard"),
+    "templates": ("placeholder", "placeholders", "variables"),
+    "installing": ("upgrade", "update", "mac", "macos", "linux", "wsl", "pip", "pipx", "uv"),
+    "environment": ("variable", "env-vars"),
+    "troubleshooting": ("debug", "debugging", "problem", "problems", "not-working", "broken"),
+    "benchmarks": ("performance", "speed", "fast", "latency"),
+    "testing": ("ci",),
+    "record": ("logs", "history", "telemetry", "opentelemetry"),
+    "commands": ("command-line", "cli", "verbs", "usage"),
+    "claude-code": ("claude",),
+    "copilot-cli": ("copilot", "github-copilot"),
+    "gemini-cli": ("gemini",),
+    "frameworks": ("langgraph", "sdk"),
+}
+"""What people type who do not know the topics yet."""
 _FOLDERS: Final = {"dialects/": "Formats", "hosts/": "Agents"}
 """Folders whose pages are topics by their names alone, and their groups."""
 _OTHERS: Final = "More"
 _LEFT_OUT: Final = frozenset(("README.md", "api.md", "architecture.md", "decisions"))  # for those who change hookline
+_WITHOUT_NAMES: Final = ("benchmarks",)  # its tables explain nothing
+_LONG_WORD: Final = 5
 _WIDTH: Final = 80
 
 
@@ -106,29 +130,112 @@ def _find_pages(directory: Traversable, prefix: str = "") -> Iterator[str]:
 
 
 def _complete_topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(topic) for topic in find_pages() if topic.startswith(incomplete)]
+    from hookline.cli.main import VERBS
+
+    known = [*find_pages(), *VERBS, *(_index().names if incomplete else ())]
+    return [CompletionItem(topic) for topic in dict.fromkeys(known) if topic.startswith(incomplete)]
 
 
-@click.command("help", cls=Verb, short_help="Read the documentation in the terminal.")
-@click.argument("topic", required=False, shell_complete=_complete_topics)
+@click.command(
+    "help",
+    cls=Verb,
+    short_help="Read the documentation in the terminal.",
+    context_settings={"ignore_unknown_options": True},  # hookline help rm -rf
+)
+@click.argument("words", nargs=-1, metavar="[TOPIC]", shell_complete=_complete_topics)
 @click.pass_context
-def verb(context: click.Context, topic: str | None) -> None:
-    """Read a page of the documentation in the terminal. TOPIC is one of those that `hookline help` lists, or a command.
+def verb(context: click.Context, words: tuple[str, ...]) -> None:
+    """Read the documentation in the terminal.
+
+    TOPIC is a page that `hookline help` lists, a command, or a name that a page explains: a key, a condition, an
+    action, an event, a pack or one of its hooks, a variable of the environment.
 
     \b
     hookline help
     hookline help conditions
+    hookline help runs
     """
-    pages = find_pages()
-    if topic is None:
+    topic = " ".join(words)
+    if not topic:
         click.echo(_list_topics())
-    elif topic in pages:
-        columns = min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100)
-        is_terminal = sys.stdout.isatty()
-        text = render_page(_read_page(pages[topic]), columns if is_terminal else _WIDTH, styled=is_terminal)
-        click.echo_via_pager(text) if is_terminal else click.echo(text, nl=False)
+        return
+    command = _find_command(context, topic)
+    page = find_pages().get(topic) or (None if command else _find_page(topic))
+    if page is not None:
+        _show(_read_page(page) + _see_also(topic, page))
+    elif command is not None:
+        with click.Context(command, info_name=topic, parent=context.parent) as inner:
+            click.echo(command.get_help(inner))
+        click.echo(render_page(_see_also(topic, "verbs.md")), nl=False)
+    elif explanations := _index().explain(topic) or _index().explain(f"{topic}s"):
+        _show(_format_explanations(explanations))
     else:
-        _show_command(context, topic)
+        _show_similar(context, topic)
+
+
+def _find_page(topic: str) -> str | None:
+    """Case, -, _ and spaces do not matter, and neither does the folder of a page."""
+    pages = find_pages()
+    words = {word: pages[each] for each, others in _OTHER_WORDS.items() for word in others if each in pages}
+    short = {each.rpartition("/")[2]: page for each, page in pages.items()}
+    folded = {fold_word(each): page for each, page in (short | words | pages).items()}
+    word = fold_word(topic.removeprefix("docs/").removesuffix(".md"))
+    return folded.get(word) or folded.get(f"{word}s")
+
+
+def _find_command(context: click.Context, name: str) -> click.Command | None:
+    group = context.parent.command if context.parent else None
+    return group.get_command(context, name) if isinstance(group, click.Group) else None
+
+
+def _show(markdown: str) -> None:
+    columns = min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100)
+    is_terminal = sys.stdout.isatty()
+    text = render_page(markdown, columns if is_terminal else _WIDTH, styled=is_terminal)
+    click.echo_via_pager(text) if is_terminal else click.echo(text, nl=False)
+
+
+def _format_explanations(found: Sequence[HelpEntry]) -> str:
+    parts = [
+        each.markdown if each.is_section else f"## {each.topic}: {each.heading}\n\n{each.markdown}" for each in found
+    ]
+    return "\n\n".join((*parts, f"More: {_name_topics(found)}\n"))
+
+
+def _see_also(topic: str, page: str) -> str:
+    """Other pages on which a name like that of the topic is a key, an action or the like."""
+    pages = find_pages()
+    others = [each for each in _index().explain(topic) if pages[each.topic] != page]
+    return f"\n\nSee also {topic} in: {_name_topics(others)}\n" if others else ""
+
+
+def _name_topics(found: Iterable[HelpEntry]) -> str:
+    return ", ".join(dict.fromkeys(f"hookline help {each.topic}" for each in found))
+
+
+def _show_similar(context: click.Context, topic: str) -> None:
+    """A topic that was probably meant is an error with a hint; pages that use the word are an answer."""
+    from hookline.cli.main import VERBS
+
+    known = dict.fromkeys((*find_pages(), *VERBS, *_index().names))
+    guess = _find_singular(topic, known) or _find_typo(topic, known)
+    places = [] if guess else _index().places(topic)
+    if places:
+        lines = [f"No topic is named {printable(topic)}. These pages speak of it:", *(f"- {each}" for each in places)]
+        click.echo(render_page("\n\n".join((lines[0], "\n".join(lines[1:])))), nl=False)
+        return
+    guess = guess or closest_match(topic, known, cutoff=0.75)
+    hint = f"Did you mean {guess}?" if guess else "hookline help lists the topics."
+    raise click.UsageError(f"There is no topic or command {printable(topic)!r}. {hint}", context)
+
+
+def _find_typo(topic: str, known: Iterable[str]) -> str | None:
+    """Short words are alike by chance."""
+    return next((each for each in known if is_typo(topic, each)), None) if len(topic) >= _LONG_WORD else None
+
+
+def _find_singular(topic: str, known: Iterable[str]) -> str | None:
+    return next((each for each in known if f"{fold_word(each)}s" == fold_word(topic)), None)
 
 
 def _list_topics() -> str:
@@ -136,6 +243,7 @@ def _list_topics() -> str:
     lines = [
         "hookline help TOPIC shows a page of the documentation.",
         "hookline help COMMAND is hookline COMMAND --help.",
+        "hookline help NAME explains a key, condition, action, event, pack or hook.",
     ]
     for group, topics in find_topics().items():
         lines += ["", f"{group}:"]
@@ -149,21 +257,19 @@ def _title(page: str) -> str:
     return plain_text(first.removeprefix("#").strip())
 
 
-def _show_command(context: click.Context, name: str) -> None:
-    group = context.parent.command if context.parent else None
-    command = group.get_command(context, name) if isinstance(group, click.Group) else None
-    if command is None:
-        from hookline.cli.main import VERBS
-
-        guess = closest_match(name, [*find_pages(), *VERBS])
-        hint = f"Did you mean {guess}?" if guess else "hookline help lists the topics."
-        raise click.UsageError(f"There is no topic or command {printable(name)!r}. {hint}", context)
-    with click.Context(command, info_name=name, parent=context.parent) as inner:
-        click.echo(command.get_help(inner))
-
-
 def _read_page(page: str) -> str:
     return _docs().joinpath(*page.split("/")).read_text("utf-8")
+
+
+@cache
+def _index() -> HelpIndex:
+    from hookline.dialects.native.actions import ACTIONS
+    from hookline.dialects.native.conditions import CONDITIONS
+    from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
+
+    packs = {each.name.removesuffix(".yaml"): each.read_text("utf-8") for each in (files(hookline) / "packs").iterdir()}
+    pages = {topic: _read_page(page) for topic, page in find_pages().items() if topic not in _WITHOUT_NAMES}
+    return HelpIndex(pages, packs, {"native": FILE_KEYS | HOOK_KEYS, "conditions": CONDITIONS, "actions": ACTIONS})
 
 
 def _docs() -> Traversable:

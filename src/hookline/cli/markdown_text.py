@@ -121,8 +121,13 @@ def plain_text(markdown: str) -> str:
     return text.replace("`", "").replace("\\|", "|")
 
 
+def split_cells(row: str) -> list[str]:
+    """The cells of a table's row, as Markdown."""
+    return [cell.strip() for cell in _CELL.split(row.strip().strip("|"))]
+
+
 def _cells(line: str) -> list[str]:
-    return [plain_text(cell.strip()) for cell in _CELL.split(line.strip().strip("|"))]
+    return [plain_text(cell) for cell in split_cells(line)]
 
 
 def _split_items(lines: list[str]) -> Iterator[list[str]]:
