@@ -27,6 +27,9 @@ help:  ## list the goals
 run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 	@$(BIN)/hookline run --demo
 
+# Reading all the other tests takes longer than running these.
+TIMING_FILES = $$(grep -rlw timing tests --include='test_*.py')
+
 # A busy machine misses deadlines, so failed tests run once more, alone. Arguments: marker expression, pytest options.
 define run_tests
 $(BIN)/python -m pytest -m "$(1)" $(2) || { echo 'Running the failed tests once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
@@ -35,11 +38,11 @@ endef
 # Tests that measure time come last and run one by one.
 test: $(VENV)/.ready  ## all tests except the slow ones
 	@$(call run_tests,not slow and not timing,-n 3)
-	@$(call run_tests,timing and not slow)
+	@$(call run_tests,timing and not slow,$(TIMING_FILES))
 
 test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
 	@$(call run_tests,slow and not timing,-n 3)
-	@$(call run_tests,timing and slow)
+	@$(call run_tests,timing and slow,$(TIMING_FILES))
 
 attack: $(VENV)/.ready  ## attack hookline, and count what gets through
 	@$(BIN)/python -m pytest -n 3 tests_attack
