@@ -14,8 +14,9 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
+from hookline.dialects import cline_names
 from hookline.formatting import closest_match
-from hookline.hooks.events import all_event_names, events_by_name
+from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass
@@ -97,7 +98,7 @@ class ConfigLocation:
     local: bool = False  # not shared with others: comes after the project's files
     selector: FileSelector | None = None  # None: all files that match
     is_common_name: bool = False  # other programs use this name too: the content decides
-    stems: frozenset[str] = frozenset()  # the names, without suffix and case, of the files that count; empty: all
+    accepts: Callable[[str], bool] | None = None  # tells by a file's name whether it counts; None: all count
     in_session: bool = False  # the hooks belong to the agent: a stored session has their text
 
 
@@ -178,8 +179,6 @@ def _claude_plugin_files(home: Path, directories: Sequence[Path]) -> Iterable[Pa
     return files(home, directories)
 
 
-_CLINE_FILES: Final = frozenset(name.lower() for name in events_by_name("cline"))
-
 CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     "native": (
         ConfigLocation(".config/hookline/hookline.yaml", user=True),
@@ -199,10 +198,10 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation(".claude/settings.local.json", local=True),
     ),
     "cline": (
-        ConfigLocation(".cline/hooks/*", user=True, stems=_CLINE_FILES),
-        ConfigLocation("Documents/Cline/Hooks/*", user=True, stems=_CLINE_FILES),
-        ConfigLocation(".clinerules/hooks/*", stems=_CLINE_FILES),
-        ConfigLocation(".cline/hooks/*", stems=_CLINE_FILES),
+        ConfigLocation(".cline/hooks/*", user=True, accepts=cline_names.is_hook),
+        ConfigLocation("Documents/Cline/Hooks/*", user=True, accepts=cline_names.is_hook),
+        ConfigLocation(".clinerules/hooks/*", accepts=cline_names.is_hook),
+        ConfigLocation(".cline/hooks/*", accepts=cline_names.is_hook),
     ),
     "codex": (
         ConfigLocation(".codex/hooks.json", user=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -96,7 +96,7 @@ def _user_sources(here: Path, home: Path, config_home: Path | None) -> Iterator[
         base, pattern = home, place.pattern
         if config_home is not None and pattern.startswith(_CONFIG_PREFIX):
             base, pattern = _real_path(config_home), pattern.removeprefix(_CONFIG_PREFIX)
-        for path in _glob_paths(base, pattern, place.stems):
+        for path in _glob_paths(base, pattern, place.accepts):
             yield Source(path, _shorten_home(path, home), dialect, SourceLayer.USER)
 
 
@@ -107,7 +107,7 @@ def _project_sources(here: Path, home: Path) -> Iterator[Source]:
             for dialect, place in _dialect_places(user=False):
                 if place.local is not (layer is SourceLayer.LOCAL):
                     continue
-                for path in _glob_paths(directory, place.pattern, place.stems):
+                for path in _glob_paths(directory, place.pattern, place.accepts):
                     yield Source(path, os.path.relpath(path, here), dialect, layer, directories[0], directory=here)
 
 
@@ -115,10 +115,10 @@ def _dialect_places(user: bool) -> Iterable[tuple[str, ConfigLocation]]:
     return [(dialect, place) for dialect, places in CONFIG_LOCATIONS.items() for place in places if place.user is user]
 
 
-def _glob_paths(base: Path, pattern: str, stems: frozenset[str]) -> list[Path]:
+def _glob_paths(base: Path, pattern: str, accepts: Callable[[str], bool] | None) -> list[Path]:
     """An unreadable directory has no files. A broken link is found: reading it reports the problem."""
     found = [base / name for name in sorted(glob.glob(pattern, root_dir=base))]
-    return [path for path in found if path.stem.lower() in stems] if stems else found
+    return found if accepts is None else [path for path in found if accepts(path.name)]
 
 
 def _shorten_home(path: Path, home: Path) -> str:

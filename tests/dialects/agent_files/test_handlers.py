@@ -72,3 +72,11 @@ def test_a_project_s_commands_run_in_the_project_and_a_user_s_beside_their_file(
     assert own.program.cwd.source.endswith("/.cursor")
     assert below.program.cwd is not None
     assert below.program.cwd.source == "{{workspace}}/sub"
+
+
+def test_a_directory_below_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    action = hook_of("windsurf", "pre_run_command", command="x", working_directory="~/tools").then
+    assert isinstance(action, RunProgram)
+    assert action.program.cwd is not None
+    assert action.program.cwd.source == "/home/ann/tools"

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
+from hookline.config.problem import Problem, Severity
 from hookline.dialects.agent_files.format import (
     FAILURE_OUTCOME,
     AgentFormat,
@@ -18,6 +19,7 @@ from hookline.dialects.agent_files.format import (
     Matching,
     define_format,
 )
+from hookline.dialects.cline_names import ONLY_IN_CLINE, is_hook, named_event
 from hookline.dialects.conversion import NotExpressible, write_each
 from hookline.dialects.dialect import LoadResult, WriteResult
 from hookline.dialects.json_schema import describe
@@ -93,14 +95,16 @@ class ClineDialect:
 
     def recognises(self, document: Document) -> bool:
         value = document.value
-        return isinstance(value, dict) and value.keys() == {"program"} and _event_name(document.file) is not None
+        return isinstance(value, dict) and value.keys() == {"program"} and is_hook(document.file)
 
     def load(self, document: Document) -> LoadResult:
         """The file is a program, and its name is the event. hookline's own program is not a hook."""
         event_name, value = _event_name(document.file), document.value
         text = value.get("program") if isinstance(value, dict) else None
-        if event_name is None or not isinstance(text, str) or is_launcher_text(text):
+        if not isinstance(text, str) or is_launcher_text(text):
             return LoadResult(())
+        if event_name is None:
+            return LoadResult((), (_name_problem(document.file),))
         return LoadResult((_build_hook(document, event_name, text),))
 
     def schema(self) -> dict[str, Any]:
@@ -127,6 +131,15 @@ DIALECT: Final = ClineDialect()
 def _event_name(file: str) -> str | None:
     stem = PurePath(file).stem.lower()
     return next((name for name in FORMAT.events if name.lower() == stem), None)
+
+
+def _name_problem(file: str) -> Problem:
+    path, meant = PurePath(file), named_event(file)
+    if meant in ONLY_IN_CLINE:
+        what = f"Cline runs {path.name}; other agents have no such event, so it does not run there."
+        return Problem("unknown-event", file, 1, what, severity=Severity.WARNING)
+    hint = "" if meant is None else f"Rename it to {meant}{path.suffix}."
+    return Problem("unknown-event", file, 1, f"there is no event {path.stem!r}, so nobody runs this program.", hint)
 
 
 def _build_hook(document: Document, event_name: str, text: str) -> Hook:

@@ -103,8 +103,8 @@ def _parse_directory(format: AgentFormat, at: Node, event_name: str) -> Template
     text = None if place is None else place.text(empty=True)
     if not text:
         return _default_directory(format, at.document.file, event_name)
-    inside = PurePath(text).is_absolute() or text.startswith("~")
-    source = escape_braces(text) if inside else f"{{{{workspace}}}}/{escape_braces(text)}"
+    expanded = escape_braces(os.path.expanduser(text))
+    source = expanded if PurePath(expanded).is_absolute() else f"{{{{workspace}}}}/{expanded}"
     return parse_template(source, PlaceholderResolver(format.vocabulary_at(event_name)))
 
 
