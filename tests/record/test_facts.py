@@ -145,3 +145,53 @@ def test_a_secret_beside_half_a_character_is_masked() -> None:
     recordable = RecordableFacts(RecordedFacts.MASKED, masks=True)
     assert recordable.text("\ud800 token=abcdefgh12") == "\ud800 token=***"
     assert recordable.text("http://ann\udfff:hunter22@host") == "http://ann\udfff:***@host"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"password": "hunter22"}, {"password": "***"}),
+        ({"dbPassword": 12345678}, {"dbPassword": "***"}),
+        ({"headers": {"X-Api-Key": "hunter22"}}, {"headers": {"X-Api-Key": "***"}}),
+        (
+            {"headers": {"Authorization": "hunter22", "cookie": "id=1"}},
+            {"headers": {"Authorization": "***", "cookie": "***"}},
+        ),
+        ({"secrets": ["a", {"b": "c", "on": True}]}, {"secrets": ["***", {"b": "***", "on": True}]}),
+        ({"env": [{"name": "DB_PASSWORD", "value": "x"}]}, {"env": [{"name": "DB_PASSWORD", "value": "***"}]}),
+        ({"env": [{"key": "PATH", "value": "/bin"}]}, {"env": [{"key": "PATH", "value": "/bin"}]}),
+        ({"header": ["X-Api-Key", "hunter22"]}, {"header": ["X-Api-Key", "***"]}),
+        ({"argv": ["mysql", "--password", "hunter22"]}, {"argv": ["mysql", "--password", "***"]}),
+        ({"argv": ["app", "--password", "--quiet"]}, {"argv": ["app", "--password", "--quiet"]}),
+        ({"argv": ["curl", "-u", "ann:hunter22"]}, {"argv": ["curl", "-u", "ann:***"]}),
+        ({"argv": ["docker", "-u", "1000:1000"]}, {"argv": ["docker", "-u", "1000:1000"]}),
+        ({"ghp_" + "a1" * 18: 1}, {"***": 1}),
+        ({"max_tokens": 4096, "password": "", "secret": None}, {"max_tokens": 4096, "password": "", "secret": None}),
+    ],
+)
+def test_a_value_that_its_name_calls_a_secret_is_masked(value: Any, kept: Any) -> None:
+    assert recordable().value(value) == kept
+    assert recordable(masks=False).value(value) == value
+    if value != kept:
+        assert may_have_secret(encode_record(value))
+
+
+@pytest.mark.parametrize("line", ["Authorization: hunter22", "curl -H 'Cookie: id=hunter22; b=c' host"])
+def test_secret_headers_are_masked(line: str) -> None:
+    assert "hunter22" not in recordable().text(line)
+    assert may_have_secret(encode_record(line))
+
+
+@pytest.mark.parametrize("before", range(MAX_TEXT - 45, MAX_TEXT + 2, 3))
+@pytest.mark.parametrize("masked_before", ["", "password=hunter22 "])
+def test_the_first_half_of_a_secret_is_not_shown_where_a_text_is_cut(before: int, masked_before: str) -> None:
+    token = "ghp_" + "aB3dE5gH7" * 4
+    start = masked_before + "x" * (before - len(masked_before))
+    for value in (f"{start} {token} {'y' * 2000}", f"{start} {token}".encode() + b"y" * 2000):
+        assert "ghp_a" not in recordable().value(value)
+
+
+@pytest.mark.parametrize("word", ["to\u212aen", "pa\u017f\u017fword"])
+def test_letters_that_are_the_same_in_another_case_are_looked_at(word: str) -> None:
+    assert recordable().value({word: "x", "text": f"{word}=hunter22"}) != {word: "x", "text": f"{word}=hunter22"}
+    assert may_have_secret(encode_record(f"{word}=hunter22"))

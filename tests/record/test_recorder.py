@@ -220,3 +220,15 @@ def test_a_hook_on_decision_made_needs_an_event_loop(recorder: Recorder) -> None
     book = load_text("hooks: [{id: audit, on: decision.made, then: {log: '{{decision.verdict}}'}}]", "hookline.yaml")
     with pytest.raises(MustWait):
         recorder.decide_now(book, event())
+
+
+def test_secrets_in_names_are_masked(directory: RecordDirectory, recorder: Recorder) -> None:
+    token = "ghp_" + "a1" * 18
+    names = {"host": {"name": token}, "session": {"id": token}, "agent": {"id": token}, "user": {"name": token}}
+    for _ in range(3):
+        recorder.decide_now(
+            load_text(HOOKS, "hookline.yaml"),
+            Event("tool.before", {**names, "tool": {"name": "bash", "input": {token: 1}}}),
+        )
+    recorder.close()
+    assert token not in "".join(path.read_text() for path in directory.live_segments())

@@ -10,7 +10,7 @@ from hookline.hooks.secret_formats import find_tokens, replace_secrets
 from hookline.lazy_imports import lazy_pattern
 
 _MAX_CHARS: Final = 16_384
-_MASK: Final = "***"
+MASK: Final = "***"
 _MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
 _SECRET_NAME: Final = lazy_pattern(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
@@ -23,6 +23,11 @@ _ASSIGNED_SECRET: Final = lazy_pattern(
 )
 _AUTH_SCHEME: Final = lazy_pattern(
     r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
+)
+_SECRET_HEADER: Final = lazy_pattern(
+    r"""(?<![A-Za-z0-9])((?:(?:proxy-)?authorization|(?:set-)?cookie)\\?["']?\s{0,4}:\s{0,4}\\?["']?)
+        (?!(?:bearer|basic|token)\s)[^\s"'\\][^"'\n\\]{0,4096}""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _SECRET_OPTION: Final = lazy_pattern(
     r"""((?<![\w-])--(?:[a-z0-9]{1,20}[_-]){0,3}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)
@@ -47,12 +52,13 @@ def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
 def mask(text: str, known: Iterable[str] = ()) -> str:
     """Masks the known values and everything that looks like a secret, and cuts text that is too long for a log line."""
     for value in known:
-        text = text.replace(value, _MASK)
+        text = text.replace(value, MASK)
     if len(text) > _MAX_CHARS:
         text = f"{text[:_MAX_CHARS]}… ({len(text) - _MAX_CHARS} more characters)"
-    text = replace_secrets(text, list(find_tokens(text)), _MASK)
-    text = _AUTH_SCHEME.sub(rf"\g<1>{_MASK}", text)
-    text = _ASSIGNED_SECRET.sub(rf"\g<1>{_MASK}", text)
-    text = _SECRET_OPTION.sub(rf"\g<1>{_MASK}", text)
-    text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{_MASK}", text)
-    return _URL_PASSWORD.sub(rf"\g<1>{_MASK}", text)
+    text = replace_secrets(text, list(find_tokens(text)), MASK)
+    text = _AUTH_SCHEME.sub(rf"\g<1>{MASK}", text)
+    text = _SECRET_HEADER.sub(rf"\g<1>{MASK}", text)
+    text = _ASSIGNED_SECRET.sub(rf"\g<1>{MASK}", text)
+    text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)
+    text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{MASK}", text)
+    return _URL_PASSWORD.sub(rf"\g<1>{MASK}", text)

@@ -90,7 +90,7 @@ def _about(kind: str, event: Event, recordable: AsTheyAre) -> dict[str, Any]:
     for key, name in NAMED_FACTS:
         value = facts.get(key)
         if type(value) is dict and type(known := value.get(name)) is str:
-            about[key] = known
+            about[key] = recordable.text(known)
     tool = facts.get("tool")
     if type(tool) is dict:
         for key, name in NAMED_TOOL_FACTS:

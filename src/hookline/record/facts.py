@@ -7,25 +7,32 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 import re2
 
-from hookline.hooks.masking import mask, secret_values
+from hookline.hooks.masking import MASK, mask, secret_values
 from hookline.hooks.record_settings import RecordedFacts
-from hookline.hooks.secret_formats import TOKEN_STARTS
+from hookline.hooks.secret_formats import TOKEN_STARTS, is_secret_name
+from hookline.lazy_imports import lazy_pattern
 
 MAX_TEXT: Final = 4096  # characters of one text
 _MAX_VALUES: Final = 2000  # of one event
 _MAX_DEPTH: Final = 20
+_LONGEST_TOKEN_START: Final = 512  # with so many characters, every token is seen to be one
 
-# Whatever `mask` would change contains one of these. Looking for them all at once costs a tenth of masking.
+# Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
     r"(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|bearer|basic"
+    r"|authorization|cookie|\\u017f|\\u212a"  # in JSON: an s and a k, if case does not count
     rf"|://[^\s/:@]*:|-u\b|-user\b|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
+_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
+_LOGIN_OPTIONS: Final = ("-u", "--user", "--proxy-user")
+_LOGIN: Final = lazy_pattern(r"([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not the ids of a user and a group
 
 
 class AsTheyAre:
@@ -54,7 +61,7 @@ class RecordableFacts(AsTheyAre):
     def text(self, text: str) -> str:
         if len(text) <= MAX_TEXT:
             return self._mask(text)
-        short = self._mask(text[:MAX_TEXT])
+        short = self._mask_start(text)
         self.cut += 1
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{short}… ({len(text) - MAX_TEXT} more characters, sha256 {digest})"
@@ -63,6 +70,15 @@ class RecordableFacts(AsTheyAre):
         if not self._masks or not _may_be_secret(text, environment_secrets()):
             return text
         return mask(text, environment_secrets())
+
+    def _mask_start(self, text: str) -> str:
+        """Looks further than it shows, so that the first half of a secret is not shown."""
+        if not self._masks:
+            return text[:MAX_TEXT]
+        further = max((_LONGEST_TOKEN_START, *map(len, environment_secrets()[:1])))
+        start = text[: MAX_TEXT + further]
+        masked = self._mask(start)
+        return start[:MAX_TEXT] if masked == start else masked[: min(MAX_TEXT, max(0, len(masked) - further))]
 
     def value(self, value: Any, depth: int = 0) -> Any:
         kind = type(value)
@@ -75,7 +91,7 @@ class RecordableFacts(AsTheyAre):
             self.cut += 1
             return "…"
         if kind is dict:
-            return {self._key(key): self.value(item, depth + 1) for key, item in value.items()}
+            return self._mapping(value, depth)
         if kind is list or kind is tuple:
             return self._items(value, depth)
         if kind is float:
@@ -86,23 +102,63 @@ class RecordableFacts(AsTheyAre):
         if len(value) > _MAX_VALUES:
             self.cut += 1
             value = value[:_MAX_VALUES]
-        return [self.value(item, depth + 1) for item in value]
+        items = [self.value(item, depth + 1) for item in value]
+        if self._masks:
+            for at, (name, item) in enumerate(pairwise(value), 1):
+                if type(name) is str and type(item) is str and item:
+                    items[at] = _hide_argument(name, item, items[at], is_pair=len(value) == 2)
+        return items
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        found = {self._key(key): self.value(item, depth + 1) for key, item in value.items()}
+        if self._masks:
+            for key, item in found.items():
+                if is_secret_field(key):
+                    found[key] = _hide(item, hides_numbers="token" not in key.lower())  # `max_tokens: 4096`
+            if is_secret_field(found.get("name")) or is_secret_field(found.get("key")):
+                found |= {key: _hide(found[key], hides_numbers=True) for key in ("value",) if key in found}
+        return found
 
     def _key(self, key: Any) -> str:
-        return key if type(key) is str and len(key) < 100 else self.text(str(key))
+        return self.text(key if type(key) is str else str(key))
 
     def _other(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
             return self.text(str.__str__(value))
         if isinstance(value, dict):
-            return {self._key(key): self.value(item, depth + 1) for key, item in value.items()}
+            return self._mapping(value, depth)
         if isinstance(value, (bytes, bytearray)):
-            self.cut += len(value) > MAX_TEXT
-            return self.text(bytes(value[:MAX_TEXT]).decode("utf-8", "replace"))
+            return self.text(bytes(value).decode("utf-8", "replace"))
         if isinstance(value, (list, tuple)):
             return self._items(list(value), depth)
         self.cut += 1
         return self.text(f"<{type(value).__name__}>")  # its repr could run any code
+
+
+def is_secret_field(name: object) -> bool:
+    """Whether the value of a field or header of this name is a secret, whatever it looks like."""
+    return type(name) is str and len(name) <= 100 and (is_secret_name(name) or name.lower() in _SECRET_HEADERS)
+
+
+def _hide(value: Any, *, hides_numbers: bool) -> Any:
+    """Masks every text in a recordable value."""
+    if isinstance(value, dict):
+        return {key: _hide(item, hides_numbers=hides_numbers) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_hide(item, hides_numbers=hides_numbers) for item in value]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return MASK if (isinstance(value, str) and value) or (is_number and hides_numbers) else value
+
+
+def _hide_argument(name: str, given: str, recordable: str, *, is_pair: bool) -> str:
+    """What to record of the text after `name` in a list: `--password`, `x`, or a header and its value."""
+    is_name = is_secret_field(name) and "=" not in name and " " not in name
+    is_option = name.startswith("-") and not given.startswith("-")
+    if is_name and (is_option or (is_pair and not name.startswith("-"))):
+        return MASK
+    if name in _LOGIN_OPTIONS and (login := _LOGIN.fullmatch(given)) is not None:
+        return f"{login[1]}{MASK}"
+    return recordable
 
 
 @cache

@@ -302,7 +302,7 @@ def _has_mask(value: Any) -> bool:
     if isinstance(value, str):
         return "***" in value
     if isinstance(value, dict):
-        return any(map(_has_mask, value.values()))
+        return any(map(_has_mask, value)) or any(map(_has_mask, value.values()))
     return isinstance(value, list) and any(map(_has_mask, value))
 
 
