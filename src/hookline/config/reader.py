@@ -117,11 +117,20 @@ def _parse_value(source: SourceText, format: FileFormat) -> tuple[Any, SourceMap
         from hookline.config.toml import parse_toml  # few files are TOML
 
         return parse_toml(source)
-    from hookline.config.yaml import parse_yaml  # PyYAML takes 15 ms to import, and JSON files do not need it
-
     start, end = 0, len(source.text)
     if format is FileFormat.FRONT_MATTER:
         start, end = _front_matter_span(source)
+    return _parse_yaml(source, start, end)
+
+
+def _parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, SourceMap]:
+    from hookline.config.plain_yaml import parse_plain_yaml
+
+    plain = parse_plain_yaml(source, start, end)
+    if plain is not None:
+        return plain
+    from hookline.config.yaml import parse_yaml  # PyYAML takes 11 ms to import
+
     return parse_yaml(source, start, end)
 
 
