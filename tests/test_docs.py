@@ -33,9 +33,10 @@ def _block_params(blocks: list[Block]) -> list[object]:
 
 
 def _block_marks(block: Block) -> tuple[pytest.MarkDecorator, ...]:
-    """The examples of our own agent start it, which takes a second or more."""
-    runs_agent = block.language in ("console", "python") and str(block).startswith("docs/runtime/")
-    return (pytest.mark.slow,) if runs_agent else ()
+    """Commands start processes, and the examples of our own agent start it: each takes a second or more."""
+    runs_agent = block.language == "python" and str(block).startswith("docs/runtime/")
+    runs_commands = block.language == "console" and not str(block).startswith(("README.md", "docs/tutorial.md"))
+    return (pytest.mark.slow,) if runs_agent or runs_commands else ()
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,13 @@ def module_of(file: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def imports_of(file: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports_of(file: Path) -> tuple[tuple[int, str], ...]:
     """Line and module of every import, also inside functions."""
+    return tuple(_find_imports(file))
+
+
+def _find_imports(file: Path) -> Iterator[tuple[int, str]]:
     package = ["hookline", *file.relative_to(ROOT).parts[:-1]]
     for node in ast.walk(ast.parse(file.read_text(), str(file))):
         if isinstance(node, ast.Import):

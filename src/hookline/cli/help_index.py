@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from hookline.cli.markdown_text import plain_text, split_cells
 from hookline.dialects.native.keys import Key
 from hookline.formatting import fold_word
+from hookline.lazy_dataclasses import dataclass
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _WORD: Final = re.compile(r"[\w-]+")
