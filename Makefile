@@ -158,9 +158,9 @@ bench: $(VENV)/.bench  ## compare our speed with that of other libraries
 bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
 
-bench-hub: $(VENV)/.ready  ## what the hub takes and costs, and whether it loses anything under load
+bench-hub: $(VENV)/.ready console $(BROWSER)/python/.ready  ## the hub beside its targets: load, latency, memory, the console in Chromium
+	@reason=$$(.ci/install-chromium) || echo "bench-hub: without a browser: $$reason"
 	@$(BIN)/python -m bench.hub
-	@$(MAKE) -s bench-console
 
 docs: $(VENV)/.ready $(DOCS)/python/.ready  ## build the documentation as a site, in .cache/docs/site
 	@$(DOCS)/python/bin/python docs/build_site.py $(DOCS)

@@ -1,15 +1,19 @@
-"""What the console and browser agents cost in Chromium, beside the targets. `make bench-console` prints it.
+"""What the console and browser agents cost in Chromium, beside the targets. `make bench-console` prints it; with `--json`,
+as lists for `python -m bench.hub`.
 
 Times depend on what else the machine does: compare them with each other.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +26,9 @@ ROWS = 10_000
 RATE = 500
 SECONDS = 10
 SCRIPTS = 60
+CLICKS = 20
 DEADLINE = 500  # milliseconds
+THINKING = "200ms"  # of a model between two calls; real ones take longer
 
 SOURCE = """
 import contextlib, sys, time, hookline
@@ -67,6 +73,7 @@ class Figure(NamedTuple):
     what: str
     target: str
     measured: str
+    reached: bool | None = None  # None: without a target
 
 
 def percentile(values: Iterable[float], part: float) -> float:
@@ -98,8 +105,9 @@ def measure_first_row(context: BrowserContext, hub: HubProcess) -> Iterable[Figu
     page.wait_for_timeout(500)
     weight = sum(size for url, size in sizes.items() if "/api/" not in url and "socket.io" not in url)
     page.close()
-    yield Figure("console, first row, cold", "≤ 2 s", f"{took:.2f} s")
-    yield Figure("console, loaded before the first row, without the rows", "≤ 60 KB", f"{weight / 1000:.1f} KB gzip")
+    yield Figure("console, first row, cold", "≤ 2 s", f"{took:.2f} s", took <= 2)
+    what = "console, loaded before the first row, without the rows"
+    yield Figure(what, "≤ 60 KB", f"{weight / 1000:.1f} KB gzip", weight <= 60_000)
 
 
 def measure_live(context: BrowserContext, hub: HubProcess) -> Iterable[Figure]:
@@ -112,29 +120,35 @@ def measure_live(context: BrowserContext, hub: HubProcess) -> Iterable[Figure]:
     measured = page.evaluate(MEASURE, SECONDS)
     source.wait(60)
     page.close()
-    yield Figure(
-        f"live, {RATE} decisions a second", "≥ 40 fps", f"{measured['fps']:.0f} fps, worst {measured['worst']:.0f} ms"
-    )
-    yield Figure("decision on another process → row on the screen", "≤ 400 ms p95", both(measured["lags"]))
-    yield Figure("heap of the page meanwhile", "≤ 40 MB", f"{measured['heap']:.0f} MB")
+    drawn = f"{measured['fps']:.0f} fps, worst {measured['worst']:.0f} ms"
+    yield Figure(f"live, {RATE} decisions a second", "≥ 40 fps", drawn, measured["fps"] >= 40)
+    lags = measured["lags"]
+    what = "decision on another process → row on the screen"
+    yield Figure(what, "≤ 400 ms p95", both(lags), percentile(lags, 0.95) <= 400)
+    yield Figure("heap of the page meanwhile", "≤ 40 MB", f"{measured['heap']:.0f} MB", measured["heap"] <= 40)
 
 
 def measure_click(context: BrowserContext, hub: HubProcess) -> Iterable[Figure]:
-    """Until the coding agent's process has its answer and has ended."""
+    """From the click, as the page sees it, until the coding agent's process has its answer and has ended."""
     page = context.new_page()
     page.goto(f"{hub.url}/approvals")
     expect(page.get_by_text("Live", exact=True).first).to_be_attached(timeout=WAIT)
+    page.evaluate("addEventListener('click', () => { window.clicked = Date.now(); }, true)")
     times = []
-    for number in range(10):
-        asked = CodexCall(hub, f"git push origin {number}")
-        button = page.get_by_role("article").get_by_role("button", name="Approve")
-        button.wait_for(timeout=WAIT)
-        began = time.perf_counter()
-        button.click()
-        asked.answer()
-        times.append((time.perf_counter() - began) * 1000)
+    with ThreadPoolExecutor(1) as thread:
+        for number in range(CLICKS):
+            ended = thread.submit(_end_of, CodexCall(hub, f"git push origin {number}"))
+            button = page.get_by_role("article").get_by_role("button", name="Approve")
+            button.wait_for(timeout=WAIT)
+            button.click()
+            times.append(ended.result(60) * 1000 - page.evaluate("window.clicked"))
     page.close()
-    yield Figure("click → the agent's hook has ended", "≤ 100 ms p95", both(times))
+    yield Figure("click → the agent's hook has ended", "≤ 100 ms p95", both(times), percentile(times, 0.95) <= 100)
+
+
+def _end_of(asked: CodexCall) -> float:
+    asked.answer()
+    return time.time()
 
 
 def decided_in(agent: BrowserAgent) -> list[float]:
@@ -148,14 +162,18 @@ def measure_scripts(context: BrowserContext, api: Api) -> Iterable[Figure]:
     page = context.new_page()
     script = {"matcher": "^storage$", "action": "script"}
     for name, body in {"script in the page, from the hub": "return", "the same with one callTool": CALLING}.items():
-        steps = [call("storage", action="list") for _ in range(SCRIPTS)]
+        steps = [{**call("storage", action="list"), "delay": THINKING} for _ in range(SCRIPTS)]
         agent = BrowserAgent(api, f"Measured {len(name)}", [*steps, {"say": "done"}])
         agent.add_rules({"id": "measured", **script, "script": body})
         agent.open(page)
         agent.say()
         agent.wait(120)
         times = decided_in(agent)[:-3]  # the first ones start what the others use
-        yield Figure(name, "≤ 15 ms p50, ≤ 60 ms p95" if body == "return" else "–", both(times))
+        if body == "return":
+            reached = statistics.median(times) <= 15 and percentile(times, 0.95) <= 60
+            yield Figure(name, "≤ 15 ms p50, ≤ 60 ms p95", both(times), reached)
+        else:
+            yield Figure(name, "–", both(times))
     page.close()
 
 
@@ -172,7 +190,12 @@ def measure_endless_script(context: BrowserContext, api: Api) -> Iterable[Figure
     agent.wait(120)
     over = [each - DEADLINE for each in decided_in(agent)]
     page.close()
-    yield Figure("end of a script that does not end, after its deadline", "≤ 100 ms", both(over))
+    yield Figure(
+        "end of a script that does not end, after its deadline",
+        "≤ 100 ms p95",
+        both(over),
+        percentile(over, 0.95) <= 100,
+    )
 
 
 def measure_hanging_frame(context: BrowserContext, api: Api) -> Iterable[Figure]:
@@ -184,8 +207,9 @@ def measure_hanging_frame(context: BrowserContext, api: Api) -> Iterable[Figure]
     while not frame.is_detached():
         page.wait_for_timeout(20)
     agent.frame(page)
+    took = time.perf_counter() - began
     page.close()
-    yield Figure("frame that hangs → new one", "≤ 4 s", f"{time.perf_counter() - began:.1f} s")
+    yield Figure("frame that hangs → new one", "≤ 4 s", f"{took:.1f} s", took <= 4)
 
 
 def measure(browser: Browser, hub: HubProcess) -> list[Figure]:
@@ -210,8 +234,9 @@ def measure(browser: Browser, hub: HubProcess) -> list[Figure]:
 
 
 def print_table(figures: list[Figure]) -> None:
-    rows: list[Any] = [Figure("what", "target", "measured"), *figures]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    words = {True: "reached", False: "missed", None: "–"}
+    rows: list[Any] = [("what", "target", "measured", ""), *((*each[:3], words[each.reached]) for each in figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
@@ -223,7 +248,11 @@ def main() -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_OPTIONS)
-            print_table(measure(browser, hub))
+            figures = measure(browser, hub)
+            if "--json" in sys.argv:
+                print(json.dumps(figures))
+            else:
+                print_table(figures)
             browser.close()
     finally:
         hub.stop()

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 _BATCH: Final = timedelta(milliseconds=50)
 _LONG_BATCH: Final = timedelta(milliseconds=200)
-_MANY_ROWS: Final = 100
+_MANY_ROWS: Final = 200
 MOST_PER_SECOND: Final = 2000
 
 Rows = list[dict[str, Any]]
