@@ -62,3 +62,42 @@ def test_hostile_code_ends_soon() -> None:
     found("system(" + "'" * 50_000)
     found("run([" + "'a', " * 20_000)
     found("qx{" * 20_000 + "`" * 20_001)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python3 -c \"open('a/b', 'w')\"",
+        "python3 -c \"import os; open(os.path.expanduser('a/b'), mode='a')\"",
+        "python3 -c \"Path('a/b').write_text('')\"",
+        "python3 -c \"os.remove('a/b')\"",
+        "python3 - <<'E'\nopen('a/b', 'wb')\nE",
+        "node -e \"fs.writeFileSync('a/b', '')\"",
+        "perl -e 'open(F, \">a/b\")'",
+        "perl -e 'unlink \"a/b\"'",
+        'ruby -e \'File.write("a/b", "")\'',
+        'php -r \'file_put_contents("a/b", "");\'',
+    ],
+)
+def test_code_that_writes_a_file_counts_as_tee(line: str) -> None:
+    assert ("tee", "a/b") in {command.words for command in read_commands(line).commands}
+
+
+@pytest.mark.parametrize("line", ["python3 -c \"print(open('a/b').read())\"", "node -p \"require('./a/b').x\""])
+def test_code_that_only_reads_writes_nothing(line: str) -> None:
+    assert "tee" not in {command.program for command in read_commands(line).commands}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python3 -c \"c = 'rm x'; os.system(c)\"",
+        "awk 'BEGIN{c=\"rm x\"; system(c)}'",
+        "emacs --batch --eval '(shell-command \"rm x\")'",
+        "groovy -e '\"rm x\".execute()'",
+        'elixir -e \'System.cmd("rm", ["x"])\'',
+        "nvim -c 'lua os.execute(\"rm x\")'",
+    ],
+)
+def test_a_command_in_a_variable_or_another_language(line: str) -> None:
+    assert ("rm", "x") in {command.words for command in read_commands(line).commands}

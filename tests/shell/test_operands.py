@@ -156,3 +156,26 @@ def test_endings_and_children_of_a_directory(command: str, expected: bool) -> No
 def test_other_names_of_directories_are_refused(name: str) -> None:
     text = f"hooks: [{{on: tool.before, when: {{runs: {{program: rm, outside: ['{name}']}}}}, then: {{deny: no}}}}]"
     assert [problem.code for problem in load_text(text, "hookline.yaml").problems] == ["bad-directory"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_denied"),
+    [
+        ("mv src dist && rm -r dist", True),
+        ("mv -t dist src; rm -r dist", True),
+        ("git mv src build/ && rm -r build", True),
+        ("ln -s ../src build/s; rm -r build/s/x", True),
+        ("cd dist && mv ../src . && cd .. && rm -r dist", True),
+        ("d=$(mktemp -d); mv src $d; rm -r $d", True),
+        ('mv src "$x"; rm -r dist', True),
+        ("mv dist/a dist/b && rm -r dist", False),
+        ("mv build/a . && rm -r build", False),
+        ("rm -r dist && mv src dist", False),
+        ("cp -r src dist && rm -r dist", False),
+        ("d=$(mktemp -d); rm -r $d", False),
+        ('d=$(mktemp -d); rm -r "$d"/x', True),
+        ("mktemp() { echo src; }; d=$(mktemp -d); rm -r $d", True),
+    ],
+)
+def test_what_was_moved_into_a_directory_is_not_deleted_with_it(command: str, is_denied: bool) -> None:
+    assert denied(command) is is_denied

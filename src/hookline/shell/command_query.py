@@ -66,6 +66,8 @@ OPTIONS: Final[dict[str, OptionTable]] = {
         *("f force force-with-lease +", "d delete :", "n dry-run", "u set-upstream", "q quiet", "v verbose"),
         values="o push-option receive-pack exec repo",
     ),
+    **dict.fromkeys(("git send-pack", "git http-push"), _table("f force +", "n dry-run", values="receive-pack exec")),
+    "git rm": _table("r", "f force", "n dry-run", "q quiet", values="pathspec-from-file"),
     "git clean": _table("f force", "n dry-run", "q quiet", "i interactive", values="e exclude"),
     "git branch": _table("d D delete", "f D force", "m M move", values="u set-upstream-to"),
     "git commit": _table("a all", "n no-verify", "s signoff", values="m message F file C c author date t template"),
@@ -107,6 +109,9 @@ OPTIONS: Final[dict[str, OptionTable]] = {
             "description post-renderer timeout repo username password e environment l selector file"
         ),
     ),
+    **dict.fromkeys(("sed", "gsed"), _table("i in-place", values="e f l expression file")),
+    "yq": _table("i inplace in-place"),
+    **dict.fromkeys(("sort", "gpg"), _table("o output")),
     "fdisk": _table("l list", values="b C H S o t sector-size cylinders heads sectors output type"),
     "sfdisk": _table("l list", "d dump", values="o output"),
     "parted": _table("l list", values="a align"),
@@ -413,6 +418,25 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
 
 _SAVES_AS: Final = frozenset(("-o", "--output", "-O", "--output-document"))
 _SAVES_BY_NAME: Final = lazy_pattern(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name(?:-all)?")
+_COPIES_FROM_HOSTS: Final = frozenset(("scp", "sftp", "rsync", "aws", "gsutil", "gcloud", "rclone", "kubectl", "oc"))
+_ONLY_PRINTS: Final = frozenset(
+    (
+        "ssh",
+        "nc",
+        "ncat",
+        "netcat",
+        "socat",
+        "telnet",
+        "dig",
+        "nslookup",
+        "host",
+        "drill",
+        "gh",
+        "glab",
+        "az",
+        "pbpaste",
+    )
+)
 _NOT_SAVED: Final = frozenset(("", "-", "null", "stdout", "stderr"))
 
 
@@ -437,18 +461,25 @@ def runs_saved_file(
 def _saved_names(
     command: RunCommand, commands: Sequence[RunCommand], files: Sequence[tuple[Path, str]]
 ) -> Iterator[str]:
-    words = command.words
+    words, program = command.words, normalize_program(command.words[0])
+    if program in _COPIES_FROM_HOSTS:
+        yield from (_base_name(word).rpartition(":")[2] for word in words[1:] if ":" in word)
+    elif program not in _ONLY_PRINTS:
+        yield from _names_of_options(words)
+        if program != "curl" or any(map(_SAVES_BY_NAME.fullmatch, words)):
+            yield from (_base_name(word.partition("?")[0]) for word in words[1:] if "/" in word)
+    fed = [each for each in commands if each is command or command.feeds(each)]
+    yield from (_base_name(name) for path, name in files if any(each.path == path for each in fed))
+    yield from (_base_name(word) for each in fed if each.program == "tee" for word in each.words[1:])
+
+
+def _names_of_options(words: Sequence[str]) -> Iterator[str]:
     for at, word in enumerate(words[1:], 1):
         option, has_value, value = word.partition("=")
         if option in _SAVES_AS:
             yield _base_name(value if has_value else "".join(words[at + 1 : at + 2]))
         elif word.startswith("-o") and not word.startswith("--"):
             yield _base_name(word[2:])
-    if normalize_program(words[0]) != "curl" or any(map(_SAVES_BY_NAME.fullmatch, words)):
-        yield from (_base_name(word.partition("?")[0]) for word in words[1:] if "/" in word)
-    fed = [each for each in commands if each is command or command.feeds(each)]
-    yield from (_base_name(name) for path, name in files if any(each.path == path for each in fed))
-    yield from (_base_name(word) for each in fed if each.program == "tee" for word in each.words[1:])
 
 
 def _script_words(command: RunCommand) -> list[str]:

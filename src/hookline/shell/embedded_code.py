@@ -1,11 +1,13 @@
 """The shell commands in the code of another language: `python -c "os.system('rm -r x')"`, `perl -e`, `awk`.
 
-It finds the calls that start programs, and reads the texts in quotes that they are given. Code that puts its text together
-is not understood.
+It finds the calls that start programs, and reads the texts in quotes that they are given, or that a variable has. Code that
+writes files counts as the command `tee`, with every path that it has in quotes. Code that puts its text together is not
+understood.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,15 +17,59 @@ from hookline.shell.wrappers import InnerCommand
 INTERPRETERS: Final = frozenset(
     (
         *("python", "pypy", "ipython", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "Rscript"),
-        *("awk", "gawk", "mawk", "nawk", "osascript"),
+        *(
+            "awk",
+            "gawk",
+            "mawk",
+            "nawk",
+            "osascript",
+            "R",
+            "julia",
+            "guile",
+            "racket",
+            "elixir",
+            "iex",
+            "erl",
+            "groovy",
+        ),
+        *(
+            "scala",
+            "jshell",
+            "swipl",
+            "sbcl",
+            "clisp",
+            "ocaml",
+            "ghc",
+            "irb",
+            "octave",
+            "gnuplot",
+            "emacs",
+            "emacsclient",
+        ),
+        *("vim", "vi", "nvim", "ex", "view", "gdb", "lldb", "luajit", "tsx", "ts-node"),
     )
 )
 _MAX_CALLS: Final = 32
 _CALL: Final = lazy_pattern(
     r"\b(?:system2?|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|getstatusoutput"
-    r"|shell_exec|passthru|proc_open|capture2e?|capture3|do shell script|qx|create_subprocess_(?:shell|exec))"
-    r"\s*[({]?\s*(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]"
+    r"|shell_exec|passthru|proc_open|capture2e?|capture3|do shell script|qx|create_subprocess_(?:shell|exec)"
+    r"|(?:async-)?shell-command(?:-to-string)?|start-process(?:-shell-command)?|call-process(?:-shell-command)?|run-program"
+    r"|execute|cmd|command|shell|systemlist)"
+    r"\s*[({]?\s*(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]|\$(?=`)"
 )
+_NAMED_CALL: Final = lazy_pattern(
+    r"\b(?:system|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|shell_exec|passthru)"
+    r"\s*\(\s*([A-Za-z_$]\w{0,60})\s*[,)]"
+)
+_METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]{1,2000})\1\s*\.\s*(?:execute\b|!!?(?!=))")
+_WRITING: Final = lazy_pattern(
+    r"""\bopen\s*\(.{0,300}?,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]|\bopen\s*\(?[^)\n;]{0,100}["']\s*\+?>|\bio\.open"""
+    r"""|\b(?:write_text|write_bytes|writeFile|appendFile|writeTextFile|createWriteStream|outputFile|file_put_contents|fopen|fputs)"""
+    r"""|\bBun\.write|\b(?:File|IO|FileUtils|Deno|os|shutil|fs|fsp|Path)\s*\.\s*(?:write\w*|delete|rename\w*|replace|remove\w*"""
+    r"""|unlink\w*|truncate\w*|symlink\w*|link\w*|chmod\w*|copy\w*|move|mv|cp\w*|rm\w*|open)\b|\.(?:unlink|touch|rename|replace)\(\s*\)"""
+    r"""|\b(?:unlink|rename|copyFile|rm|symlink|truncate|ftruncate|chmod)(?:Sync)?\b\s*[(\s]|\b(?:writefile|write-region|delete-file)\b"""
+)
+_PATH: Final = lazy_pattern(r"[<>+|\s]*([\w.~$@%+/:-]*[./][\w.~$@%+/:-]*|credentials|authorized_keys)")
 _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){0,4000})'|`((?:[^`\\]|\\.){0,4000})`")
 _ARGUMENTS: Final = lazy_pattern(r"[\s,\[(]*(?:\w+\s*=\s*(?![\"'`]))?[\s,\[(]*")
 _PERCENT: Final = lazy_pattern(r"(?:%x|\bqx)[({\[/|]([^)}\]/|]{1,4000})")
@@ -43,6 +89,8 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 yield InnerCommand(code=words[0])
             if len(words) > 1:
                 yield InnerCommand(words)
+        yield from _named_commands(text)
+        yield from _written_files(text)
         for pattern in (_PERCENT, _BACKTICKS):
             for number, found in enumerate(pattern.finditer(text)):
                 if number >= _MAX_CALLS:
@@ -50,12 +98,47 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 yield InnerCommand(code=found[1])
 
 
+def _named_commands(text: str) -> Iterator[InnerCommand]:
+    """`c = 'rm x'; os.system(c)`, and `"rm x".execute()`."""
+    for number, call in enumerate(_NAMED_CALL.finditer(text)):
+        if number >= _MAX_CALLS:
+            break
+        assigned = re.compile(rf"{re.escape(call[1])}\s*:?=\s*\[?\s*(?=[\"'`])")
+        for at in [found.end() for found in assigned.finditer(text)][:_MAX_CALLS]:
+            words = tuple(_literals_from(text, at))
+            yield from (InnerCommand(code=word) for word in words[:1])
+            if len(words) > 1:
+                yield InnerCommand(words)
+    for number, method in enumerate(_METHOD.finditer(text)):
+        if number >= _MAX_CALLS:
+            break
+        yield InnerCommand(code=method[2])
+
+
+def _written_files(text: str) -> Iterator[InnerCommand]:
+    """Every path in quotes, if the code writes, moves or deletes a file: which one of them is not known."""
+    if _WRITING.search(text) is None:
+        return
+    for number, literal in enumerate(_LITERAL.finditer(text)):
+        if number >= _MAX_CALLS:
+            return
+        path = _PATH.fullmatch(next(each for each in literal.groups() if each is not None))
+        if path is not None:
+            yield InnerCommand(("tee", path[1]))
+
+
 def has_call(words: Sequence[str]) -> bool:
     """Whether one of the words may be code that starts a program."""
     text = " ".join(words)
     if "'" not in text and '"' not in text and "`" not in text and "%x" not in text and "qx" not in text:
         return False  # nothing is quoted
-    return "`" in text or _CALL.search(text) is not None
+    return (
+        "`" in text
+        or _CALL.search(text) is not None
+        or _NAMED_CALL.search(text) is not None
+        or _WRITING.search(text) is not None
+        or _METHOD.search(text) is not None
+    )
 
 
 def _literals_from(text: str, at: int) -> Iterator[str]:

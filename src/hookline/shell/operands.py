@@ -49,7 +49,36 @@ def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Col
     """
     words = operands_of(command)
     is_here = not any(map(_may_leave, commands))
-    return bool(words) and all(_is_inside(word, names, workspace, is_here) for word in words)
+    if not words or not all(_is_inside(word, names, workspace, is_here) for word in words):
+        return False
+    if len(commands) == 1:
+        return True
+    earlier = commands[: commands.index(command)] if len(command.path) <= _TOP_LEVEL else commands
+    return not any(_brings_in(each, earlier, names, workspace) for each in earlier)
+
+
+_TOP_LEVEL: Final = 2  # the length of the path of a command that is in no loop or group
+_MOVERS: Final = frozenset(("mv", "ln", "link", "mount", "rename", "gmv", "gln", "rsync"))
+
+
+def _brings_in(command: RunCommand, commands: Sequence[RunCommand], names: Collection[str], workspace: str) -> bool:
+    """Whether it moves or links something else into such a directory: `mv src dist && rm -r dist`."""
+    program, words = program_name(command.words[0]), operands_of(command)
+    if program == "git" and words[:1] == ["mv"]:
+        program, words = "mv", words[1:]
+    if program not in _MOVERS or (
+        program == "rsync" and not any(word.startswith("--remove-s") for word in command.words)
+    ):
+        return False
+    named = [TEMPORARY in word or _is_inside(word, names, workspace, is_here=True) for word in words]
+    has_target = any(word.startswith(("-t", "--t")) for word in command.words)
+    is_within = any(
+        program_name(each.words[0]) in _DIRECTORY_CHANGES
+        and any(TEMPORARY in word or _is_inside(word, names, workspace, is_here=True) for word in operands_of(each))
+        for each in commands
+    )
+    goes_in = has_target or is_within or any(named[-1:]) or any(HAS_UNKNOWN.search(word) for word in words[-1:])
+    return goes_in and not all(named[:-1] if len(named) > 1 and not has_target else named)
 
 
 def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool) -> bool:

@@ -64,7 +64,7 @@ _DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
 _FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
 _URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
 _SHORT_OPTION: Final = lazy_pattern(r"-[A-Za-z]+?((?:[@/~]|\.\.?/|\.\.\Z).*)", re.DOTALL)
-_DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/.*)|-|")
+_DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|(?:fd|tcp|udp)/.*)|-|")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[*?\[]")
 _PUBLIC_FILES: Final = lazy_pattern(
     r"/etc/(?:os-release|lsb-release|debian_version|[a-z]+-release|issue|shells|timezone|localtime|mime\.types|services|protocols)"

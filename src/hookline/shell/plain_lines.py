@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.deletions import DELETERS, deletion_command
 from hookline.shell.embedded_code import INTERPRETERS, has_call
+from hookline.shell.program_languages import LANGUAGES, has_commands
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
@@ -47,7 +49,7 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         source, discarded, _, next_operator = found.groups()
         has_quotes = "'" in source or '"' in source
         words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
-        if not _is_ordinary(words) or (operator == "|" and program_name(words[0]) in INTERPRETERS):
+        if not _is_ordinary(words) or (operator == "|" and _runs_input(words[0])):
             return None
         if "  " in source:
             source = " ".join(source.split())
@@ -57,6 +59,11 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
             return commands
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
+
+
+def _runs_input(program: str) -> bool:
+    name = program_name(program)
+    return name in INTERPRETERS or name in LANGUAGES
 
 
 def _unquote(word: str) -> str:
@@ -78,6 +85,8 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
         return False
     if name in INTERPRETERS and has_call(words):
         return False
-    if script_command(name, words):
+    if name in LANGUAGES and has_commands(words):
+        return False
+    if script_command(name, words) or (name in DELETERS and deletion_command(name, words)):
         return False
     return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)

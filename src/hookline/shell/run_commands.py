@@ -15,11 +15,13 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.deletions import DELETERS, deletion_command
 from hookline.shell.embedded_code import INTERPRETERS, embedded_commands
 from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
+from hookline.shell.program_languages import LANGUAGES, language_commands
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
 from hookline.shell.script_programs import script_command
 from hookline.shell.simple_commands import TextTooLong, parse_commands
@@ -41,7 +43,9 @@ _MAX_CHARACTERS: Final = 4_000_000
 _MAX_PASSES: Final = 4
 _OUTERMOST: Final = (-1, 0)  # the first step of every path: the text itself
 _CACHED_LENGTH: Final = 4_096
-_PROGRAM_VARIABLE: Final = lazy_pattern(r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER")
+_PROGRAM_VARIABLE: Final = lazy_pattern(
+    r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER|LESSOPEN|LESSCLOSE|BROWSER|GIT_EXTERNAL_DIFF|GIT_SSH|\w+_ASKPASS"
+)
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
 _INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", "newgrp", "runuser"))
@@ -242,7 +246,7 @@ class _Reader:
             self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
             if _PROGRAM_VARIABLE.fullmatch(assigned.name):
                 for value in values:
-                    self.add_text(value, place.path, -1, place.depth + 1)
+                    self.add_text(value.lstrip("|-"), place.path, -1, place.depth + 1)
 
     def _note_setting(self, name: str, value: str, appends: bool) -> None:
         if CODE_VARIABLES.fullmatch(name):
@@ -298,6 +302,10 @@ class _Reader:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
         elif name in INTERPRETERS:
             yield from embedded_commands((*words[1:], *self._inputs(place)))
+        if name in LANGUAGES:
+            yield from language_commands(name, words, self._inputs(place))
+        if name in DELETERS and (deletion := deletion_command(name, words)):
+            yield InnerCommand(deletion)
         if script := script_command(name, words):
             yield InnerCommand(script)
         if name in ("xargs", "parallel"):

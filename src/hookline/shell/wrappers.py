@@ -42,6 +42,7 @@ class Wrapper:
     word_options: frozenset[str] = frozenset()  # options whose value is the program
     run_options: frozenset[str] = frozenset()  # options after which the command stands, up to `;` or `+`
     except_for: frozenset[str] = frozenset()  # first words that are a subcommand of its own
+    only_options: bool = False  # nothing but the options above makes it run a command
     after_dashes: bool = False  # the command stands after `--`, if there is one
 
 
@@ -245,8 +246,12 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         Wrapper(after=("rebase",), code_options=lazy_pattern(r"-x|--exec")),
         Wrapper(after=("filter-branch",), code_options=lazy_pattern(r"--\w+(?:-\w+)*-filter|--setup")),
         Wrapper(after=("difftool",), code_options=lazy_pattern(r"-x|--extcmd")),
+        Wrapper(after=("grep",), code_options=lazy_pattern(r"-O|--open-files-in-pager"), only_options=True),
     ),
-    "rsync": (Wrapper(code_options=lazy_pattern(r"-\w*e|--rsh|--rsync-path")),),
+    "man": (Wrapper(code_options=lazy_pattern(r"-[PH]|--pager|--html"), only_options=True),),
+    "sail": (_PLAIN,),
+    "symfony": (Wrapper(after=("console|php|composer",)),),
+    "rsync": (Wrapper(code_options=lazy_pattern(r"-\w*e|--rsh|--rsync-path"), only_options=True),),
     "tar": (Wrapper(code_options=lazy_pattern(r"--to-command|--checkpoint-action|-I|--use-compress-program")),),
 }  # fmt: skip
 """Each program with the ways in which it runs a command."""
@@ -360,7 +365,7 @@ def _skip_subcommands(words: Sequence[str], names: tuple[str, ...]) -> int | Non
 def _unwrap_as(wrapper: Wrapper, name: str, words: Sequence[str], start: int) -> Iterator[InnerCommand]:
     if wrapper.code_options is not None:
         yield from _codes_of_options(words[start:], wrapper.code_options)
-        if name in _CODE_OPTION_PROGRAMS:
+        if name in _CODE_OPTION_PROGRAMS or wrapper.only_options:
             return
     if wrapper.word_options:
         yield from _programs_of_options(words[start:], wrapper.word_options)
@@ -447,6 +452,8 @@ def _codes_of_options(words: Sequence[str], options: re.Pattern[str]) -> Iterato
         if options.fullmatch(option):
             code = value if has_value else next(iter(words[at + 1 : at + 2]), "")
             yield InnerCommand(code=re.sub(r"^exec=", "", code))
+        elif len(word) > 2 and word[0] == "-" != word[1] and options.fullmatch(word[:2]):  # -Pprogram
+            yield InnerCommand(code=word[2:])
 
 
 def _programs_of_options(words: Sequence[str], options: frozenset[str]) -> Iterator[InnerCommand]:

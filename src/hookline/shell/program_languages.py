@@ -1,0 +1,148 @@
+"""The commands and files in the languages of editors, debuggers, databases and stream editors.
+
+`vim -c '!rm x'`, `gdb -ex 'shell rm x'`, `psql -c '\\! rm x'`, `sed '1e rm x'`, `make -f -`. What a program writes itself, as
+`sed 'w file'` does, is read as the command `tee file`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from hookline.lazy_imports import lazy_pattern
+from hookline.shell.programs import CODE_VARIABLES
+from hookline.shell.wrappers import InnerCommand
+
+_MAX_TEXT: Final = 20_000
+_MAX_FOUND: Final = 32
+
+_VI: Final = (
+    lazy_pattern(r"(?:\A|[|\n\"'+:])[\s:+]*(?:sil\w*!?\s+|exe\w*\s+[\"']|[\d,%$.]+)*(?:r|w|read|write)?\s*!+([^\n]+)"),
+)
+_GDB: Final = (
+    lazy_pattern(r"(?:\A|\n|=)\s*(?:platform\s+)?(?:shell|!|make)\s*([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n|=)\s*pipe\b[^|\n]*\|([^\n]+)"),
+)
+_SQL: Final = (
+    lazy_pattern(r"\\!\s*([^\n]+)"),
+    lazy_pattern(r"\\(?:o|g|gx|w|copy\b[^\n|]*program)\s*[|']\s*([^\n']+)"),
+    lazy_pattern(r"(?i)(?:\A|[\n;])\s*(?:\.?system|\.?shell)\s+([^\n;]+)"),
+    lazy_pattern(r"(?i)\bprogram\s+'([^'\n]+)'"),
+    lazy_pattern(r"(?:\A|\n)\s*\.(?:once|output|import|read)\s+[\"']?\|([^\n]+)"),
+)
+_TCL: Final = (lazy_pattern(r"(?:\A|[\n;\[{])\s*(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;\]}]+)"),)
+_BANG: Final = (lazy_pattern(r"(?:\A|\n|;)\s*!([^\n]+)"),)
+_MAKE: Final = (
+    lazy_pattern(r"\n\t[@+-]*([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n|=)[^\n:=;#]+::?(?!=)[^\n;]*;[@+-]*([^\n]+)"),
+    lazy_pattern(r"\$[({]shell\s+([^)}\n]+)"),
+)
+_M4: Final = (lazy_pattern(r"\b(?:e?syscmd)\([`'\"]?([^)'\n]+)"),)
+_LESS: Final = (lazy_pattern(r"\A\+[^!|]*[!|]([^\n]+)"),)
+
+LANGUAGES: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "vimdiff", "gvim", "rvim", "ed", "red"), _VI),
+    **dict.fromkeys(("gdb", "lldb", "cgdb", "rr"), _GDB),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "pgcli", "mycli", "litecli"), _SQL),
+    **dict.fromkeys(("expect", "tclsh", "wish", "autoexpect"), _TCL),
+    **dict.fromkeys(("bc", "dc", "gnuplot", "octave", "ftp", "mail", "mutt"), _BANG),
+    **dict.fromkeys(("make", "gmake", "bmake"), _MAKE),
+    "m4": _M4,
+    **dict.fromkeys(("less", "more"), _LESS),
+    **dict.fromkeys(("sed", "gsed", "ssed"), ()),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ()),
+    **dict.fromkeys(("ssh", "scp", "sftp", "autossh", "slogin", "sshfs", "mosh"), ()),
+}
+_LANGUAGE_SIGNS: Final = lazy_pattern(
+    r"[!;|>=]|\b(?:shell|system|exec|spawn|syscmd|program)\b|(?<![A-Za-z])[ewW]\b"
+    r"|[^\w\s][gpimIM0-9]*[ew][gpimIM0-9]*(?:\s|\Z)|(?i:command)|\A-S"
+)
+
+
+def has_commands(words: Sequence[str]) -> bool:
+    """Whether the arguments of such a program may hold a command, at a quick look."""
+    return any(map(_LANGUAGE_SIGNS.search, words[1:]))
+
+
+def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
+    """What the program runs or writes, because of its arguments or what it reads."""
+    texts = [text[:_MAX_TEXT] for text in (*words[1:], *inputs)]
+    if name in ("sed", "gsed", "ssed"):
+        for text in texts:
+            yield from _sed_commands(text.removeprefix("--expression="))
+    elif name.endswith("awk"):
+        for text in texts:
+            yield from _awk_commands(text)
+    elif name in ("ssh", "scp", "sftp", "autossh", "slogin", "sshfs", "mosh"):
+        yield from _ssh_commands(words)
+    else:
+        for pattern in LANGUAGES[name]:
+            yield from (InnerCommand(code=code) for text in texts for code in _first_groups(pattern, text))
+        if name in ("make", "gmake", "bmake"):
+            yield from _make_variables(words)
+
+
+def _first_groups(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for number, found in enumerate(pattern.finditer(text)):
+        if number >= _MAX_FOUND:
+            return
+        if code := next((group for group in found.groups() if group), ""):
+            yield code.rstrip("'\"")
+
+
+_SUBSTITUTION: Final = lazy_pattern(
+    r"(?<![A-Za-z])s([^\w\s\\])((?:\\.|(?!\1)[^\\\n]){0,2000})\1((?:\\.|(?!\1)[^\\]){0,2000})\1([gpiIm0-9]*)([eM]?[gpiIm0-9]*)(?:w\s*([^\n;}]+))?"
+)
+_ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n]){0,2000}/[IM]*)"
+_SED_COMMAND: Final = lazy_pattern(
+    rf"(?:\A|[;{{}}\n])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+))"
+)
+
+
+def _sed_commands(script: str) -> Iterator[InnerCommand]:
+    """`e command`, `s/x/command/e`, `w file` and `s/x/y/w file`."""
+    for number, found in enumerate(_SUBSTITUTION.finditer(script)):
+        if number >= _MAX_FOUND:
+            break
+        if "e" in found[5]:
+            yield InnerCommand(code=found[3])
+        if found[6]:
+            yield InnerCommand(("tee", found[6].strip()))
+    for number, found in enumerate(_SED_COMMAND.finditer(script)):
+        if number >= _MAX_FOUND:
+            break
+        yield InnerCommand(code=found[1].rstrip("}")) if found[1] else InnerCommand(("tee", found[2].strip()))
+
+
+_AWK_FILE: Final = lazy_pattern(r">>?\s*\"((?:[^\"\\\n]|\\.){1,400})\"")
+_AWK_PIPES: Final = (
+    lazy_pattern(r"\|&?\s*\"((?:[^\"\\\n]|\\.){1,2000})\""),
+    lazy_pattern(r"\"((?:[^\"\\\n]|\\.){1,2000})\"\s*\|&?\s*getline"),
+    lazy_pattern(r"printf?\s*\(?\s*\"((?:[^\"\\\n]|\\.){1,2000})\"[^|\n;}]{0,200}\|\s*\"[^\"\n]*sh\b"),
+)
+
+
+def _awk_commands(program: str) -> Iterator[InnerCommand]:
+    for pattern in _AWK_PIPES:
+        yield from (InnerCommand(code=code) for code in _first_groups(pattern, program))
+    yield from (InnerCommand(("tee", file)) for file in _first_groups(_AWK_FILE, program))
+
+
+_SSH_COMMAND: Final = lazy_pattern(r"(?is)(?:-o)?\s*(?:proxy|local|remote|knownhosts)command\s*[=\s]\s*(.+)")
+
+
+def _ssh_commands(words: Sequence[str]) -> Iterator[InnerCommand]:
+    for at, word in enumerate(words[1:], 1):
+        if setting := _SSH_COMMAND.fullmatch(word):
+            yield InnerCommand(code=setting[1])
+        elif word == "-S" and words[0].rsplit("/", 1)[-1] in ("scp", "sftp"):
+            yield from (InnerCommand(code=code) for code in words[at + 1 : at + 2])
+
+
+def _make_variables(words: Sequence[str]) -> Iterator[InnerCommand]:
+    """`make SHELL=x CC=y`: make runs the values."""
+    for word in words[1:]:
+        name, has_value, value = word.partition("=")
+        if has_value and value and (CODE_VARIABLES.fullmatch(name) or name == ".SHELLFLAGS"):
+            yield InnerCommand(code=value.removeprefix("-c ").strip("\"'"))
