@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,28 @@ def test_an_anchor_that_is_none(hookline, recorder):
     result = hookline("verify", "--anchor", "anchor.json")
     assert result.exit_code == 1
     assert "cannot be read" in result.stderr
+
+
+def test_an_anchor_finds_that_the_whole_record_was_removed(hookline, recorder):
+    record_a_few(recorder)
+    assert hookline("verify", "--anchor", "anchor.json").exit_code == 0
+    shutil.rmtree(LIVE.parent)
+    result = hookline("verify", "--anchor", "anchor.json")
+    assert (result.exit_code, result.stdout.startswith("broken: ")) == (2, True)
+
+
+def test_an_anchor_knows_how_long_records_are_kept(hookline, recorder):
+    """chains.jsonl says that all records were too old."""
+    record_a_few(recorder)
+    Path("anchor.json").write_text(
+        json.dumps({"chains": [1, "0" * 64], "heads": {"0" * 16: [3, "0" * 64, "2020-01-01"]}})
+    )
+    live_file().unlink()
+    forged = {"event": "compacted", "number": 9, "hash": "0" * 64, "writers": {}}
+    (LIVE.parent / "chains.jsonl").write_text(json.dumps(forged) + "\n")
+    assert hookline("verify", "--anchor", "anchor.json").exit_code == 0
+    user = Path("../home/.config/hookline")
+    user.mkdir(parents=True, exist_ok=True)
+    (user / "hookline.yaml").write_text("record: {keep: 9000d}\nhooks: []\n")
+    result = hookline("verify", "--anchor", "anchor.json")
+    assert (result.exit_code, "it is of 2020-01-01" in result.stdout) == (2, True)

@@ -144,7 +144,9 @@ def test_an_anchor_holds_after_old_records_were_removed(directory: RecordDirecto
     write(directory)
     write_anchor(directory, tmp_path / "anchor.json")
     archive_records_of_ended_writers(directory, timedelta(0), settle=0)
-    assert check_anchor(directory, tmp_path / "anchor.json").records == 0
+    assert check_anchor(directory, tmp_path / "anchor.json", timedelta(0)).records == 0
+    with pytest.raises(BrokenChain, match="removed as too old"):
+        check_anchor(directory, tmp_path / "anchor.json", timedelta(days=1))
 
 
 def test_an_anchor_knows_the_list_of_writers(directory: RecordDirectory, tmp_path: Path) -> None:
@@ -156,6 +158,36 @@ def test_an_anchor_knows_the_list_of_writers(directory: RecordDirectory, tmp_pat
     assert verify_chains(directory).records == 0
     with pytest.raises(BrokenChain):
         check_anchor(directory, tmp_path / "anchor.json")
+
+
+def test_an_anchor_finds_records_that_only_a_forged_list_calls_too_old(
+    directory: RecordDirectory, tmp_path: Path
+) -> None:
+    """Somebody removes everything, and writes that it was too old."""
+    write(directory)
+    write_anchor(directory, tmp_path / "anchor.json")
+    lines_of(directory)[0].unlink()
+    forged = {"event": "compacted", "number": 1000, "hash": "0" * 64, "writers": {}}
+    directory.chains.write_text(json.dumps(forged) + "\n")
+    assert verify_chains(directory).records == 0
+    with pytest.raises(BrokenChain, match="removed as too old"):
+        check_anchor(directory, tmp_path / "anchor.json")
+
+
+def test_an_anchor_without_times_is_read(directory: RecordDirectory, tmp_path: Path) -> None:
+    write(directory)
+    anchor = tmp_path / "anchor.json"
+    write_anchor(directory, anchor)
+    known = json.loads(anchor.read_text())
+    known["heads"] = {writer: head[:2] for writer, head in known["heads"].items()}
+    anchor.write_text(json.dumps(known))
+    assert check_anchor(directory, anchor).records == 6
+
+
+def test_a_gap_of_something_that_is_no_number(directory: RecordDirectory) -> None:
+    writer = RecordWriter(directory, {})
+    writer.write(encode_record({"kind": "gap", "lost": "many"}))
+    assert verify_chains(directory).lost == 0
 
 
 def test_each_record_names_the_hash_of_the_one_before(directory: RecordDirectory) -> None:
@@ -177,7 +209,9 @@ def test_what_is_known_of_old_writers_is_left_out(
     archive_records_of_ended_writers(directory, timedelta(0), settle=0)
     assert len(directory.chains.read_bytes().splitlines()) == 1
     assert verify_chains(directory).records == 2
-    assert check_anchor(directory, tmp_path / "old.json").records == 2
+    assert check_anchor(directory, tmp_path / "old.json", timedelta(0)).records == 2
+    with pytest.raises(BrokenChain, match="removed as too old"):
+        check_anchor(directory, tmp_path / "old.json", timedelta(days=1))
     write_anchor(directory, tmp_path / "new.json")
     running.write(encode_record({"kind": "decision"}))
     write(directory)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
+from hookline.cli.context import load_book
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import Colour, out, out_json_line, out_labelled
-from hookline.cli.record_options import require_records, the_record
+from hookline.cli.record_options import quiet_hooks, require_records, the_record
 from hookline.errors import HooklineError
 from hookline.record.hash_chain import BrokenChain
 from hookline.record.verification import check_anchor, verify_chains, write_anchor
 
 _BROKEN: int = 2
+
+
+def _keep() -> timedelta | None:
+    """For how long records are kept, as the user's own file says."""
+    with quiet_hooks():
+        return load_book((), None, importing=False).record.keep
 
 
 @click.command(cls=Verb, short_help="Check that no record was changed, removed or inserted.")
@@ -35,13 +43,14 @@ def verb(anchor: Path | None, as_json: bool) -> int:
     Exit codes: 0 intact, 1 it could not be read, 2 broken.
     """
     directory = the_record()
-    require_records(directory)
     is_new = anchor is not None and not anchor.exists()
+    if anchor is None or is_new:
+        require_records(directory)
     try:
         if anchor is None:
             verified = verify_chains(directory)
         else:
-            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor)
+            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor, _keep())
     except BrokenChain as broken:
         if as_json:
             out_json_line({"intact": False, "record": broken.where, "problem": broken.what})

@@ -8,12 +8,14 @@ import json
 from array import array
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
+from hookline.hooks.record_settings import DEFAULT_KEEP, MAX_RECORDS
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
-from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
+from hookline.record.record_reader import Record, open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
 
 
@@ -22,6 +24,7 @@ class Verified:
     records: int
     lost: int  # records that could not be written, for example because the disk was full; their writers say so
     heads: dict[str, Head]
+    times: dict[str, str]  # of the heads
 
 
 @dataclass(slots=True)
@@ -29,6 +32,7 @@ class _Progress:
     """How far one writer's chain has been followed. `later` are records whose predecessors were not seen yet."""
 
     head: Head
+    last: tuple[int, str] = (0, "")  # the highest number, and the time of that record
     later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
     seen: array[int] = field(default_factory=lambda: array("Q"))  # the beginnings of the hashes, up to the head
 
@@ -59,12 +63,19 @@ def verify_chains(directory: RecordDirectory) -> Verified:
         if writer not in progress:
             progress[writer] = _Progress(before.get(writer, WriterChain()).removed)
         records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
-        lost += record.get("lost", 0) if record.get("kind") == "gap" else 0
+        progress[writer].last = max(progress[writer].last, (number, record["at"]))
+        lost += _lost(record)
     now = ChainsFile(directory.chains).read()
     for writer in sorted({*progress, *before}):
         _check_end(directory, writer, progress.get(writer), before.get(writer), now.get(writer))
     _check_hook_texts(directory)
-    return Verified(records, lost, {writer: each.head for writer, each in progress.items()})
+    heads = {writer: each.head for writer, each in progress.items()}
+    return Verified(records, lost, heads, {writer: each.last[1] for writer, each in progress.items()})
+
+
+def _lost(record: Record) -> int:
+    lost = record.get("lost")
+    return lost if record.get("kind") == "gap" and isinstance(lost, int) else 0
 
 
 def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
@@ -131,13 +142,18 @@ def write_anchor(directory: RecordDirectory, path: Path) -> Verified:
     """Verifies, and writes how far every chain came. Raises BrokenChain or OSError."""
     verified = verify_chains(directory)
     chains = ChainsFile(directory.chains).head()
-    heads = {writer: [head.number, head.hash] for writer, head in sorted(verified.heads.items())}
+    heads = {
+        writer: [head.number, head.hash, verified.times[writer]] for writer, head in sorted(verified.heads.items())
+    }
     path.write_text(json.dumps({"chains": [chains.number, chains.hash], "heads": heads}, indent=1) + "\n")
     return verified
 
 
-def check_anchor(directory: RecordDirectory, path: Path) -> Verified:
-    """Verifies, and checks that everything the anchor knows is still there. Raises BrokenChain, OSError or ValueError."""
+def check_anchor(directory: RecordDirectory, path: Path, keep: timedelta | None = DEFAULT_KEEP) -> Verified:
+    """Verifies, and checks that everything the anchor knows is still there, unless it is older than `keep`.
+
+    Raises BrokenChain, OSError or ValueError.
+    """
     anchor = json.loads(path.read_text())
     verified = verify_chains(directory)
     number, digest = anchor["chains"]
@@ -145,15 +161,23 @@ def check_anchor(directory: RecordDirectory, path: Path) -> Verified:
     is_older = number < chains.left_out  # lines of then were left out, because no record of their writers is kept
     if number and not is_older and chains.hash_at(number) != digest:
         raise BrokenChain(f"chains.jsonl:{number}", "it is not as it was when the anchor was written")
-    wanted = {writer: Head(*head) for writer, head in anchor["heads"].items()}
     known = chains.read()
-    for writer, head in wanted.items():
-        if (is_older and writer not in known) or head.number <= known.get(writer, WriterChain()).removed.number:
-            continue  # too old to be kept
-        if verified.heads.get(writer, Head()).number < head.number:
-            raise BrokenChain(f"{writer}-{head.number}", "the anchor knows this record, but it was removed")
-    _compare_hashes(directory, wanted)
+    oldest = _oldest_kept(keep, verified.records)
+    for writer, (last, _, *at) in anchor["heads"].items():
+        if (is_older and writer not in known) or last <= known.get(writer, WriterChain()).removed.number:
+            if at and at[0] >= oldest:
+                raise BrokenChain(f"{writer}-{last}", f"it was removed as too old, but it is of {at[0]}")
+        elif verified.heads.get(writer, Head()).number < last:
+            raise BrokenChain(f"{writer}-{last}", "the anchor knows this record, but it was removed")
+    _compare_hashes(directory, {writer: Head(*head[:2]) for writer, head in anchor["heads"].items()})
     return verified
+
+
+def _oldest_kept(keep: timedelta | None, records: int) -> str:
+    """Records from this time on are not removed, unless there are too many."""
+    if keep is None or records > MAX_RECORDS // 2:
+        return "9"
+    return (datetime.now(UTC) - keep).isoformat()
 
 
 def _compare_hashes(directory: RecordDirectory, wanted: dict[str, Head]) -> None:
