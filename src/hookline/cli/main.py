@@ -1,146 +1,60 @@
-"""The `hookline` command. A verb is imported when it is called, so `--help` imports none."""
+"""The `hookline` command. A usual call of `fire` is read without click, whose import takes a quarter of its time."""
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import click
+if TYPE_CHECKING:
+    from hookline.cli.verb_group import FAILED, VERBS, cli, handle_error
 
-from hookline.cli.options import debug_option
-from hookline.errors import HooklineError
-
-VERBS: Final = {
-    "setup": ("hookline.cli.setup", "Put a pack of guards into the coding agents on this machine."),
-    "init": ("hookline.cli.init", "Write a hookline.yaml with two example hooks, or with packs."),
-    "check": ("hookline.cli.check", "Report every problem in the config files."),
-    "list": ("hookline.cli.list", "List the active hooks in the order in which they run."),
-    "fire": ("hookline.cli.fire", "Send one event through the hooks and show the decision."),
-    "test": ("hookline.cli.test", "Run case files: a config, an event and the expected decision."),
-    "trust": ("hookline.cli.trust", "Review and accept what a project's hooks do."),
-    "convert": ("hookline.cli.convert", "Convert hooks files to another dialect."),
-    "schema": ("hookline.cli.schema", "Print the JSON Schema of a dialect, for editors."),
-    "install": ("hookline.cli.install", "Install the hooks into a coding agent."),
-    "uninstall": ("hookline.cli.uninstall", "Remove the hooks from a coding agent."),
-    "doctor": ("hookline.cli.doctor", "Check that hooks fire in your coding agents."),
-    "mcp": ("hookline.cli.mcp", "Put hooks in front of an MCP server."),
-    "ahp": ("hookline.cli.ahp", "Answer a harness that speaks the Agent Hooks Protocol."),
-    "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
-    "watch": ("hookline.cli.watch", "Watch decisions as they are made, and answer waiting approvals."),
-    "approvals": ("hookline.cli.answer_approvals", "List and answer calls that wait for a person."),
-    "log": ("hookline.cli.log", "Show what the hooks decided, newest last."),
-    "why": ("hookline.cli.why", "Explain a recorded decision: every hook, and why it did or did not act."),
-    "replay": ("hookline.cli.replay", "Decide recorded events anew, and show what would change."),
-    "prove": ("hookline.cli.prove", "Prove that the hooks stop every event of a kind, or show one that passes."),
-    "stats": ("hookline.cli.stats", "Count how often each hook acted, and how long it took."),
-    "verify": ("hookline.cli.verify", "Check that no record was changed, removed or inserted."),
-    "hub": ("hookline.cli.hub", "Serve the console, the API and browser agents."),
-    "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),
-    "serve": ("hookline.cli.serve", "Run the local engine that answers the bridge."),
-    "help": ("hookline.cli.help", "Read the documentation in the terminal."),
-    "completion": ("hookline.cli.completion", "Print a shell completion script."),
-}
-"""Verb → its module, which defines it as `verb`, and its short help."""
+__all__ = ["FAILED", "INTERRUPTED", "VERBS", "cli", "flush_streams", "handle_error", "main"]
 
 INTERRUPTED: Final = 130
-FAILED: Final = 1
+_COMPLETION: Final = "_HOOKLINE_COMPLETE"
+"""The variable with which a shell asks click for completions."""
 
 
-class VerbGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+def main() -> None:
+    try:
+        code = _fire_without_click(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
+        from hookline.cli.verb_group import cli
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        was_enabled = gc.isenabled()
-        gc.disable()  # what an import makes stays
-        try:
-            command: click.Command = import_module(VERBS[cmd_name][0]).verb
-        finally:
-            if was_enabled:
-                gc.enable()
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in VERBS or args[0].startswith("-") or ctx.resilient_parsing:
-            return super().resolve_command(ctx, args)
-        from hookline.formatting import closest_match, printable
-
-        guess = closest_match(args[0], VERBS)
-        hint = f"Did you mean {guess}?" if guess else f"The commands are {', '.join(VERBS)}."
-        raise click.UsageError(f"Unknown command {printable(args[0])!r}. {hint}", ctx)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        **extra: Any,
-    ) -> Any:
-        """Ends the process with the verb's exit code. Only here do errors become exit codes."""
-        if not standalone_mode:
-            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        try:
-            code = super().main(args, prog_name or "hookline", complete_var, standalone_mode=False, **extra)
-        except Exception as error:
-            code = handle_error(error)
-        _flush_streams()
-        sys.exit(code if isinstance(code, int) else 0)
+        cli.main(prog_name="hookline")
+    except KeyboardInterrupt:  # before or after click handles it
+        sys.exit(INTERRUPTED)
+    finally:
+        gc.freeze()  # the process ends: its memory need not be searched for garbage
 
 
-@click.group(
-    cls=VerbGroup,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 proceed or success, 1 a problem with the config or the call, 2 denied or halted, "
-    "3 a person must approve.",
-)
-@click.version_option(package_name="hookline", message="hookline %(version)s")
-@click.pass_context
-def cli(context: click.Context) -> None:
-    """One hooks engine for every AI agent.
+def _fire_without_click(arguments: list[str]) -> int | None:
+    """The exit code of `fire`; None if click must read the call: to explain it, to complete it, or for another verb."""
+    if arguments[:1] != ["fire"] or _COMPLETION in os.environ:
+        return None
+    gc.disable()  # what an import makes stays
+    from hookline.cli.fire_call import fire, read_arguments
+    from hookline.cli.logging_setup import start_log
 
-    \b
-    hookline init                                       write a first hookline.yaml
-    hookline fire tool.before --tool bash --input '{"command": "git push"}'
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    gc.enable()
+    call = read_arguments(arguments[1:])
+    if call is None:
+        return None
+    try:
+        start_log(debug=False)
+        code = fire(*call)
+    except Exception as error:
+        from hookline.cli.verb_group import handle_error
 
-
-cli.params.append(debug_option())
-
-
-def handle_error(error: Exception) -> int:
-    """Prints what went wrong and returns the exit code. Any exception that is not a HooklineError is a bug."""
-    from hookline.cli.output import err
-
-    if isinstance(error, click.Abort):
-        return INTERRUPTED if _was_interrupted(error) else FAILED
-    if isinstance(error, click.ClickException):
-        error.show()
-        return FAILED
-    if isinstance(error, HooklineError):
-        err(f"hookline: {error}")
-        return error.exit_code
-    if isinstance(error, BrokenPipeError):
-        return FAILED
-    _report_bug(error)
-    return FAILED
+        code = handle_error(error)
+    flush_streams()
+    return code
 
 
-def _flush_streams() -> None:
+def flush_streams() -> None:
     """A reader that has closed the pipe does not change the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -152,27 +66,9 @@ def _flush_streams() -> None:
             silence(stream)
 
 
-def _was_interrupted(abort: click.Abort) -> bool:
-    return isinstance(abort.__cause__ or abort.__context__, KeyboardInterrupt)
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hookline.cli import verb_group
 
-
-def _report_bug(error: Exception) -> None:
-    from hookline.cli.logging_setup import is_debugging
-    from hookline.cli.output import err
-
-    if is_debugging():
-        import traceback
-
-        err("".join(traceback.format_exception(error)).rstrip())
-    text = " ".join(str(error).split())[:300]
-    hint = "" if is_debugging() else " (--debug shows the traceback)"
-    err(f"hookline: this is a bug in hookline: {type(error).__name__}: {text}{hint}")
-
-
-def main() -> None:
-    try:
-        cli.main(prog_name="hookline")
-    except KeyboardInterrupt:  # before or after click handles it
-        sys.exit(INTERRUPTED)
-    finally:
-        gc.freeze()  # the process ends: its memory need not be searched for garbage
+    return getattr(verb_group, name)

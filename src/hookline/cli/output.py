@@ -8,13 +8,10 @@ import math
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, TextIO
-
-import click
 
 from hookline.formatting import printable
 from hookline.lazy_imports import shutil
@@ -140,6 +137,8 @@ def wrap(text: str, indent: str, *, hanging: str = "", split_words: bool = False
 
     Words, and so paths and ids, are never split, unless `split_words` says so.
     """
+    import textwrap
+
     wrapper = textwrap.TextWrapper(
         terminal_width(),
         initial_indent=indent,
@@ -173,6 +172,8 @@ def page_output(*, enabled: bool = True) -> Iterator[None]:
             _write(terminal, text, end="")
         else:
             _flush()
+            import click
+
             click.echo_via_pager(text)
 
 

@@ -7,32 +7,40 @@ after the user trusted the hooks. Shell is therefore read loosely, and other lan
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.actions.answer import TemplateAnswer
-from hookline.hooks.actions.ask_model import AskModel
-from hookline.hooks.actions.call_tool import CallTool
-from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.notify import Log, Notify
-from hookline.hooks.actions.program_result import ResultParser
-from hookline.hooks.actions.run_program import CommandTemplate
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import ShellTemplate, Template
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import dataclass, field_names, replace
-from hookline.lazy_imports import lazy_pattern
-from hookline.shell.file_words import FileWord, find_code_words, find_file_words
+from hookline.lazy_imports import lazy_class, lazy_module, lazy_pattern, shlex
 from hookline.shell.run_patterns import GLOB_BRACKETS
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.ask_model import AskModel
+    from hookline.hooks.actions.call_tool import CallTool
+    from hookline.hooks.actions.change import ChangeFacts
+    from hookline.hooks.actions.program_result import ResultParser
+    from hookline.hooks.actions.run_program import CommandTemplate
+    from hookline.shell import file_words
+else:
+    AskModel = lazy_class("hookline.hooks.actions.ask_model", "AskModel")
+    CallTool = lazy_class("hookline.hooks.actions.call_tool", "CallTool")
+    ChangeFacts = lazy_class("hookline.hooks.actions.change", "ChangeFacts")
+    ResultParser = lazy_class("hookline.hooks.actions.program_result", "ResultParser")
+    CommandTemplate = lazy_class("hookline.hooks.actions.run_program", "CommandTemplate")
+    file_words = lazy_module("hookline.shell.file_words")
 
 MAX_WORDS: Final = 50_000
 MAX_FILES: Final = 1_000
@@ -73,17 +81,19 @@ def find_references(hooks: Iterable[Hook], texts: Iterable[str] = (), prose: Ite
     """
     found = _ReferenceCollector()
     for text, is_command in dict.fromkeys(each for hook in hooks for each in _action_texts(hook.then)):
-        found.add_words(find_file_words(text) if is_command else find_code_words(_without_file_calls(text)))
+        found.add_words(
+            file_words.find_file_words(text) if is_command else file_words.find_code_words(_without_file_calls(text))
+        )
     for given, target in ((texts, found.words), (prose, found.beside)):
         for text in given:
-            for word in find_code_words(text):
+            for word in file_words.find_code_words(text):
                 for part in _split_word(word.text):
                     found.add(part, target)
                     found.add(part.rstrip(".") or part, target)  # at the end of a sentence
     return found.references()
 
 
-def references_of_words(words: Iterable[FileWord]) -> FileReferences:
+def references_of_words(words: Iterable[file_words.FileWord]) -> FileReferences:
     """Raises TooManyReferencesError."""
     found = _ReferenceCollector()
     found.add_words(words)
@@ -104,7 +114,7 @@ class _ReferenceCollector:
         if self._word_count > MAX_WORDS or self._character_count > _MAX_CHARACTERS:
             raise TooManyReferencesError(f"its commands have more than {MAX_WORDS} words")
 
-    def add_words(self, words: Iterable[FileWord]) -> None:
+    def add_words(self, words: Iterable[file_words.FileWord]) -> None:
         for word in words:
             for each in _expand_word(word.text):
                 if word.is_searched:

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from hookline.dialects.dialect import Capability
 from hookline.formatting import printable
-from hookline.hooks.actions.description import describe_outcome
-from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import May
 from hookline.hooks.wording import Wording
@@ -77,6 +75,9 @@ class Review:
 
 
 def effects_of_hook(hook: Hook) -> HookEffects:
+    from hookline.hooks.actions.description import describe_outcome  # loading a file needs no review
+    from hookline.hooks.actions.run_program import RunProgram
+
     words = hook.origin.wording
     action = hook.then
     if words.adds_environment and isinstance(action, RunProgram):

@@ -13,11 +13,11 @@ from hookline.config.reader import is_program_file
 from hookline.hooks.actions.verified import FileChangedError, FileState
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
-from hookline.project.script_imports import OPEN_FLAGS, add_imported_files
 from hookline.project.trust_file import EXECUTABLE, content_digest
 
 MAX_COPY_BYTES: Final = 1_000_000  # of one file; of larger ones only the digest is kept
 _MAX_HASHED_BYTES: Final = 64_000_000  # larger files are identified by inode, size and times
+_OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _SETTLE_NANOSECONDS: Final = 20_000_000  # file systems count time in steps of up to 10 ms
 
 
@@ -31,7 +31,7 @@ class FileContent:
 def read_content(path: str | Path) -> FileContent:
     """Always reads the whole file: times alone would miss a write through a memory map."""
     try:
-        descriptor = os.open(path, OPEN_FLAGS)
+        descriptor = os.open(path, _OPEN_FLAGS)
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             is_small = stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HASHED_BYTES
@@ -72,8 +72,12 @@ class RunFiles:
         expected = [self.root / name for name in self.accepted]
         named = find_referenced_files(self.references, self.root, self.directory, expected, working_directories)
         own = None if is_program_file(self.document) else self.document
-        found = add_imported_files((path for path in named if path != own), self.root, expected)
-        return tuple(path for path in found if path != own)
+        run = [path for path in named if path != own]
+        if not run:  # as in most files, which have no program
+            return ()
+        from hookline.project.script_imports import add_imported_files
+
+        return tuple(path for path in add_imported_files(run, self.root, expected) if path != own)
 
     def read(self, working_directories: Iterable[str] = ()) -> FileState:
         try:

@@ -6,11 +6,11 @@ Only the user may read and write either. All of the user's processes share them.
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
 from hookline.errors import HooklineError
