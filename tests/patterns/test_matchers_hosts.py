@@ -7,6 +7,7 @@ from hookline.patterns.matchers import url_host
 from hookline.patterns.pattern import BadPattern, UndecidedError
 
 GOES_TO_EXAMPLE = [
+    *("https://\u00adexample.com/", "\u200bexample.com", "https://u@\u2060example.com", "http://\texample.com"),
     *[
         "https://example.com",
         "http://example.com/",

@@ -86,10 +86,10 @@ def url_host(domain: str) -> Pattern:
     if not found or not found[2].strip("."):
         raise BadPattern("this is not a host name: write example.com or *.example.com")
     names = {_any_spelling_regex(name) for name in _host_names(found[2].rstrip("."))}
-    below = rf"(?:[^/\\?#@: ]*{_any_spelling_regex('.')})?" if found[1] else _IGNORED_CHARACTERS
+    below = rf"(?:[^/\\?#@: ]*{_any_spelling_regex('.')})?" if found[1] else ""
     name = "|".join(sorted(names))
     dot = _any_spelling_regex(".")
-    return pattern(rf"(?i)\A[\x00-\x20]*{_SCHEME}{_USER_INFO}{below}(?:{name})(?:{dot})?{_HOST_END}")
+    return pattern(rf"(?i)\A[\x00-\x20]*{_SCHEME}{_USER_INFO}{_IGNORED_CHARACTERS}{below}(?:{name})(?:{dot})?{_HOST_END}")
 
 
 def _host_names(host: str) -> set[str]:

@@ -11,7 +11,7 @@ from hookline.hooks.record_settings import RecordedFacts, RecordSettings, Teleme
 from hookline.lazy_imports import lazy_pattern
 
 _KEEP: Final = lazy_pattern(r"([1-9][0-9]{0,3})(d|h)")
-_KEEP_HINT: Final = "Write a number of days or hours: 30d or 12h."
+_KEEP_HINT: Final = "Write a number of days or hours, up to 9999: 30d or 12h."
 _TELEMETRY_KEYS: Final = ("endpoint", "headers")
 _TELEMETRY_SCHEMA: Final[Schema] = {
     "type": "object",
