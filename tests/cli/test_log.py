@@ -151,3 +151,11 @@ def test_follow_shows_each_line_at_once_and_ends_with_its_reader(command, record
         following.stdout.close()
         record(recorder, write_hooks(), tool_event("rm unread"))
         assert following.wait(60) == 0
+
+
+def test_a_record_that_is_not_a_directory(hookline):
+    state = Path("../home/.local/state/hookline")
+    state.mkdir(parents=True)
+    (state / "record").symlink_to("nowhere")
+    result = hookline("log")
+    assert (result.exit_code, "record is not a directory" in result.stderr) == (1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,6 +72,8 @@ def the_record() -> RecordDirectory:
 
 def require_records(directory: RecordDirectory) -> None:
     """Raises HooklineError if nothing was ever recorded."""
+    if os.path.lexists(directory.path) and not directory.path.is_dir():
+        raise HooklineError(f"{directory.path} is not a directory, so nothing is recorded. Remove it.")
     if not directory.path.is_dir():
         raise HooklineError(
             "nothing is recorded yet. Decisions of agents are recorded once `hookline install` has put the hooks in "

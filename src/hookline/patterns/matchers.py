@@ -89,7 +89,9 @@ def url_host(domain: str) -> Pattern:
     below = rf"(?:[^/\\?#@: ]*{_any_spelling_regex('.')})?" if found[1] else ""
     name = "|".join(sorted(names))
     dot = _any_spelling_regex(".")
-    return pattern(rf"(?i)\A[\x00-\x20]*{_SCHEME}{_USER_INFO}{_IGNORED_CHARACTERS}{below}(?:{name})(?:{dot})?{_HOST_END}")
+    return pattern(
+        rf"(?i)\A[\x00-\x20]*{_SCHEME}{_USER_INFO}{_IGNORED_CHARACTERS}{below}(?:{name})(?:{dot})?{_HOST_END}"
+    )
 
 
 def _host_names(host: str) -> set[str]:
