@@ -40,6 +40,11 @@ export function VirtualTable<T>(props: VirtualTableProps<T>): JSX.Element {
     measure();
     return () => observer.disconnect();
   }, []);
+  /** The row that gets the focus once it is drawn. */
+  const wanted = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (wanted.current !== null && focusRow(scroller.current!, wanted.current)) wanted.current = null;
+  });
 
   const { count, rowHeight } = props;
   const first = Math.max(0, Math.floor(view.top / rowHeight) - SPARE);
@@ -59,9 +64,16 @@ export function VirtualTable<T>(props: VirtualTableProps<T>): JSX.Element {
       role="table"
       aria-label={props.label}
       aria-rowcount={count + 1}
-      onKeyDown={(event) => moveFocus(event, scroller.current!, rowHeight)}
+      onKeyDown={(event) => {
+        const target = targetOf(event, scroller.current!, { wanted: wanted.current, count, rowHeight });
+        if (target !== null) wanted.current = focusRow(scroller.current!, target) ? null : target;
+      }}
       onFocusIn={() => props.onFocus(true)}
-      onFocusOut={(event) => props.onFocus(scroller.current?.contains(event.relatedTarget as Node | null) ?? false)}
+      onFocusOut={(event) => {
+        const inside = scroller.current?.contains(event.relatedTarget as Node | null) ?? false;
+        if (event.relatedTarget && !inside) wanted.current = null;
+        props.onFocus(inside || wanted.current !== null);
+      }}
     >
       <div class="rows-scroll" ref={scroller} onScroll={onScroll} role="presentation">
         <div role="rowgroup" class="rows-head">
@@ -113,20 +125,28 @@ const STEPS: Record<string, (page: number) => number> = {
   Home: () => -Infinity,
 };
 
-function moveFocus(event: KeyboardEvent, scroller: HTMLElement, rowHeight: number): void {
+interface Place {
+  wanted: number | null;
+  count: number;
+  rowHeight: number;
+}
+
+/** The row that a key leads to, scrolled into view. Keys may come faster than rows are drawn: the next one counts from there. */
+function targetOf(event: KeyboardEvent, scroller: HTMLElement, { wanted, count, rowHeight }: Place): number | null {
   const step = STEPS[event.key];
   const from = document.activeElement;
-  if (!step || !(from instanceof HTMLElement) || from.dataset["position"] === undefined) return;
+  if (!step || !(from instanceof HTMLElement) || from.dataset["position"] === undefined) return null;
   event.preventDefault();
   const page = Math.max(1, Math.floor(scroller.clientHeight / rowHeight) - 1);
-  const target = Math.max(0, Number(from.dataset["position"]) + step(page));
+  const target = Math.max(0, Math.min(count - 1, (wanted ?? Number(from.dataset["position"])) + step(page)));
   const [top, bottom] = [target * rowHeight, (target + 1) * rowHeight];
   if (top < scroller.scrollTop) scroller.scrollTop = top;
   else if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = bottom - scroller.clientHeight;
-  const focus = (): boolean => {
-    const link = scroller.querySelector<HTMLElement>(`[data-position="${target}"]`);
-    link?.focus({ preventScroll: true });
-    return link !== null;
-  };
-  if (!focus()) requestAnimationFrame(() => requestAnimationFrame(focus));
+  return target;
+}
+
+function focusRow(scroller: HTMLElement, position: number): boolean {
+  const link = scroller.querySelector<HTMLElement>(`[data-position="${position}"]`);
+  link?.focus({ preventScroll: true });
+  return link !== null;
 }
