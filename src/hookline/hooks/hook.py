@@ -27,6 +27,8 @@ class Origin:
     """What its author lets become of it in a format without a capability that it uses: the capability → the strategy."""
     unconverted: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """Keys of its file that are for other tools, so that writing it in any dialect loses them."""
+    extended_by: str = field(default="", compare=False, repr=False)
+    """Of a pack's hook that another file has in another form: the file that extends the pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class Hook:
     @property
     def key(self) -> tuple[str, str, str]:
         """The key of its counts. It stays the same when the file is reloaded."""
-        return (self.origin.file, self.id, self.scope.agent or "")
+        return (self.origin.extended_by + self.origin.file, self.id, self.scope.agent or "")
 
     @property
     def event_name(self) -> str:

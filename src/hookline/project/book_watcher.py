@@ -19,10 +19,10 @@ from hookline.lazy_imports import lazy_logger
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems, holding_layers
 from hookline.project.last_good_version import LastGoodVersions
-from hookline.project.loader import describe_files, make_local_host
+from hookline.project.loader import describe_files, hooks_by_layer, make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
-from hookline.project.sources import Source, SourceLayer
+from hookline.project.sources import Source
 from hookline.project.trust_store import Trust, log_changes
 
 _log = lazy_logger("hookline")
@@ -95,7 +95,7 @@ class BookWatcher:
             if before == now and list(before) == list(now):
                 return False
             self._files = now
-            self.book = self._build_book(before, now)
+            self.book = self._build_book(now)
             return True
 
     def _check_files(self) -> dict[Source, WatchedFile]:
@@ -122,18 +122,14 @@ class BookWatcher:
     def _current_stamp(self, source: Source, effective: EffectiveFile) -> FileStamp:
         return (_file_stamp(source.path), _file_stamp(self._trust.path), *_reference_stamps(effective))
 
-    def _build_book(self, before: dict[Source, WatchedFile], now: dict[Source, WatchedFile]) -> Book:
+    def _build_book(self, now: dict[Source, WatchedFile]) -> Book:
         layers_before = {layer.name: layer for layer in self.book.layers}
-        layers = []
-        for layering in SourceLayer:
-            old, new = _files_of_layer(before, layering), _files_of_layer(now, layering)
-            if new:
-                unchanged = old == new and layering in layers_before
-                layers.append(
-                    layers_before[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks])
-                )
-        problems = [problem for each in now.values() for problem in each.problems]
         effective = [each.effective for each in now.values()]
+        layers = []
+        for layering, hooks in hooks_by_layer(effective).items():
+            before = layers_before.get(layering)
+            layers.append(before if before is not None and before.hooks == hooks else Layer(layering, hooks))
+        problems = [problem for each in now.values() for problem in each.problems]
         holds = hold_on_problems((each.parsed for each in effective), problems)
         layers += holding_layers(holds)
         return Book(layers, self.book.host, problems, *describe_files(effective, holds))
@@ -198,10 +194,6 @@ def _keep_last_importable(
             "; ".join(map(str, new)),
         )
     return known.effective
-
-
-def _files_of_layer(files: dict[Source, WatchedFile], layering: SourceLayer) -> list[EffectiveFile]:
-    return [each.effective for source, each in files.items() if source.layer is layering]
 
 
 def _reference_stamps(effective: EffectiveFile) -> FileStamp:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,14 @@ from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
+from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import HoldReason, HookFiles
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, RecordSettings
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
+from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks
 from hookline.project.sources import Source, SourceLayer, named_source
 
 if TYPE_CHECKING:
@@ -86,15 +88,22 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
         copies = LastGoodVersions(trust.path.parent)
         in_force = [hold_if_unreadable(trust.effective_file(copies.resolve(read_source(each)))) for each in sources]
         effective = [_resolve_folders(each, importing) for each in in_force]
-        layers = [
-            Layer(layering, [hook for each in of_layer for hook in each.hooks])
-            for layering in SourceLayer
-            if (of_layer := [each for each in effective if each.parsed.source.layer is layering])
-        ]
+        layers = [Layer(layering, hooks) for layering, hooks in hooks_by_layer(effective).items()]
         problems = _collect_problems(effective)
         holds = hold_on_problems((each.parsed for each in effective), problems)
         layers += holding_layers(holds)
         return Book(layers, host or make_local_host(), problems, *describe_files(effective, holds))
+
+
+def hooks_by_layer(files: Sequence[EffectiveFile]) -> dict[SourceLayer, tuple[Hook, ...]]:
+    """The hooks of every layer that has a file."""
+    of_files = drop_repeated_hooks(
+        HooksOfFile(each.parsed.source.display_path, each.hooks, bool(each.parsed.packs)) for each in files
+    )
+    found: dict[SourceLayer, tuple[Hook, ...]] = {}
+    for each, hooks in zip(files, of_files, strict=True):
+        found[each.parsed.source.layer] = (*found.get(each.parsed.source.layer, ()), *hooks)
+    return {layering: found[layering] for layering in SourceLayer if layering in found}
 
 
 def load_for_directory(

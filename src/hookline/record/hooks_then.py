@@ -13,6 +13,7 @@ from hookline.hooks.hook_files import HookFile, HookFiles
 from hookline.lazy_dataclasses import replace
 from hookline.project.holding_hooks import holding_hook
 from hookline.project.parsed_file import ParsedFile, parse_document
+from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks
 from hookline.project.restrictions import restrict_hook
 from hookline.project.sources import Source, SourceLayer
 from hookline.project.trust_store import new_guards
@@ -58,6 +59,7 @@ def load_hook_files(files: HookFiles) -> Book:
     """A book of these hooks. Nothing is imported: hooks of Python folders are missing."""
     by_layer: dict[str, list[Hook]] = {}
     accepted: dict[str, ParsedFile] = {}
+    of_files: list[HooksOfFile] = []
     for file in files.files:
         parsed = _parse(file)
         hooks = parsed.hooks
@@ -69,6 +71,8 @@ def load_hook_files(files: HookFiles) -> Book:
             hooks = tuple(new_guards(parsed, accepted[file.path]))
         if file.scope != GLOBAL_SCOPE:
             hooks = tuple(replace(hook, scope=file.scope) for hook in hooks)
+        of_files.append(HooksOfFile(file.shown_as, hooks, bool(file.packs)))
+    for file, hooks in zip(files.files, drop_repeated_hooks(of_files), strict=True):
         by_layer.setdefault(file.layer, []).extend(hooks)
     for hold in files.holds:
         by_layer.setdefault(hold.layer, []).append(holding_hook(hold))

@@ -189,3 +189,15 @@ def test_tools_that_no_table_knows_are_named(machine: Machine) -> None:
     assert "shellTool (taken for shell)" in finding.message
     assert "hookline list --tools --agent cline" in finding.message
     assert not [each for each in diagnose("codex", machine).findings if each.about == "tools"]
+
+
+def test_a_pack_of_two_files_is_named_once_with_both(machine: Machine) -> None:
+    user = machine.home / ".config/hookline/hookline.yaml"
+    user.parent.mkdir(parents=True)
+    for file in (user, machine.project / "hookline.yaml"):
+        file.write_text("extends: hookline:workspace\n")
+    diagnosis = diagnose("claude-code", machine, load_for_directory(machine.project, machine.home))
+    said = finding_about(diagnosis, "packs")
+    assert said.mark is Mark.GOOD
+    assert all(name in said.message for name in ("hookline.yaml and ", ".config/hookline", "hookline:workspace"))
+    assert len(diagnosis.hooks) == len(set(diagnosis.hooks)) == 3

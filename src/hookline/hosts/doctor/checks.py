@@ -41,8 +41,14 @@ _AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call fai
 
 def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` contains the project's active hooks, without those that the agent runs itself."""
+    packs = tuple(_check_packs(book))
     if not is_plugged_in(agent, machine):
-        findings = (*_check_program(agent, machine), *_check_entries(agent, machine), *_check_tools(agent, machine))
+        findings = (
+            *_check_program(agent, machine),
+            *_check_entries(agent, machine),
+            *_check_tools(agent, machine),
+            *packs,
+        )
         return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book))
     result = probe_launcher(agent, machine)
     findings = (
@@ -54,6 +60,7 @@ def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis
         _check_proof(agent, machine)
         if isinstance(result, ProbeResult) and result.is_expected
         else unknown_finding("proof", _AGENT_NOT_RUN),
+        *packs,
     )
     trip = round(result.milliseconds, 2) if isinstance(result, ProbeResult) else None
     return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book), trip)
@@ -246,6 +253,18 @@ def _check_proof(agent: CodingAgent, machine: Machine) -> Finding:
     found = find_program(agent, machine)
     proved = prove_with_agent(agent, found, machine) if found is not None else None
     return proved or unknown_finding("proof", "not proved: the agent itself was not run")
+
+
+def _check_packs(book: Book) -> Iterator[Finding]:
+    """Packs that several files extend."""
+    files_of: dict[str, tuple[str, ...]] = {}
+    for file in book.files.files:
+        for pack in file.packs:
+            files_of[pack] = tuple(dict.fromkeys((*files_of.get(pack, ()), file.shown_as)))
+    for files in dict.fromkeys(files_of.values()):
+        if len(files) > 1:
+            packs = sorted(pack for pack, extended_by in files_of.items() if extended_by == files)
+            yield good_finding("packs", f"{' and '.join(files)} extend {', '.join(packs)}: equal hooks count once")
 
 
 def _acting_hooks(agent: CodingAgent, book: Book) -> tuple[str, ...]:
