@@ -49,14 +49,17 @@ else:
     class _LazyClass:
         """A class for `isinstance` and to make objects of. Until its module is imported, it has no objects."""
 
-        __slots__ = ("_module", "_name")
+        __slots__ = ("_class", "_module", "_name")
 
         def __init__(self, module, name):
             self._module = module
             self._name = name
+            self._class = None
 
         def __call__(self, *args, **keywords):
-            return getattr(import_module(self._module), self._name)(*args, **keywords)
+            if self._class is None:
+                self._class = getattr(import_module(self._module), self._name)
+            return self._class(*args, **keywords)
 
         def __instancecheck__(self, value):
             module = sys.modules.get(self._module)

@@ -13,7 +13,6 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
-from hookline.config.jsonc import parse_json
 from hookline.config.problem import NO_LINE, Problem
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_pattern
@@ -110,6 +109,8 @@ def _parse_source(source: SourceText, format: FileFormat) -> ReadResult:
 def _parse_value(source: SourceText, format: FileFormat) -> tuple[Any, SourceMap]:
     if format is FileFormat.JSON:
         source.refuse_control_characters(0, len(source.text))
+        from hookline.config.jsonc import parse_json
+
         return parse_json(source)
     if format is FileFormat.PROGRAM:
         return {"program": source.text}, SourceMap(source.starts)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.engine.decision import Decision
 from hookline.engine.fast_path import EventHooks
 from hookline.engine.index import HookIndex
 from hookline.engine.limits import CountingHost
-from hookline.engine.round import Round
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
@@ -19,6 +18,12 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import NO_FILES, HookFile, HookFiles
 from hookline.hooks.host import NO_HOST, FireLimiter, Host, current_hook
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
+from hookline.lazy_imports import lazy_module
+
+if TYPE_CHECKING:
+    from hookline.engine import round as rounds
+else:  # the fast path needs none
+    rounds = lazy_module("hookline.engine.round")
 
 
 class Layer:
@@ -85,7 +90,7 @@ class Book:
             if isinstance(answer, Decision):
                 return answer
             started = answer
-        return await Round(hooks.indexes, event, self._host_or_default(host), explain, started).decide()
+        return await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain, started).decide()
 
     def decide_now(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
@@ -99,10 +104,10 @@ class Book:
                 return answer
             started = answer
         if hooks.waits:
-            waiting = Round(hooks.indexes, event, self._host_or_default(host), False).waiting_hook()
+            waiting = rounds.Round(hooks.indexes, event, self._host_or_default(host), False).waiting_hook()
             if waiting is not None:
                 raise MustWait(f"hook {waiting.id} needs an event loop; use `await book.decide(event)`")
-        round = Round(hooks.indexes, event, self._host_or_default(host), explain, started)
+        round = rounds.Round(hooks.indexes, event, self._host_or_default(host), explain, started)
         deciding = round.decide()
         try:
             deciding.send(None)

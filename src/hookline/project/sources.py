@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hookline.dialects.dialect import CONFIG_LOCATIONS, ConfigLocation
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_module
+
+if TYPE_CHECKING:
+    import glob
+else:
+    glob = lazy_module("glob")
 
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
 
