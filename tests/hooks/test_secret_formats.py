@@ -39,6 +39,18 @@ def test_every_format_is_found(each: SecretFormat) -> None:
         assert any(word in text.lower() for word in HINT_WORDS)
 
 
+def test_a_key_with_dashes_in_its_headers_is_found_to_its_end() -> None:
+    text = (
+        f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: made-by-me\n\n{RANDOM}\n-----END PGP PRIVATE KEY BLOCK-----"
+    )
+    assert next(find_secrets(text)) == Secret("private key", 0, len(text))
+
+
+def test_the_token_of_a_telegram_bot_is_found_in_its_url() -> None:
+    text = f"https://api.telegram.org/bot110201543:AA{RANDOM[:33]}/getMe"
+    assert [each.kind for each in find_secrets(text)] == ["Telegram bot token"]
+
+
 @pytest.mark.parametrize(
     ("text", "secret"),
     [

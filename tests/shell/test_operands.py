@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hookline import Event
+from hookline.patterns.pattern import pattern
 from hookline.project.loader import load_text
-from hookline.shell.operands import operands_of
+from hookline.shell.operands import likely_operand, operands_of
 from hookline.shell.run_commands import read_commands
 
 NAMES = ("build", "dist", "node_modules")
@@ -179,3 +180,19 @@ def test_other_names_of_directories_are_refused(name: str) -> None:
 )
 def test_what_was_moved_into_a_directory_is_not_deleted_with_it(command: str, is_denied: bool) -> None:
     assert denied(command) is is_denied
+
+
+@pytest.mark.parametrize(
+    ("command", "is_likely"),
+    [
+        ('cat "$PWD/.env"', True),
+        ("cat $x/.env", True),
+        ("cat x/.env", True),
+        ("cat $x.env", False),
+        ("cat $x/.env.$y", False),
+        ("cat x/env", False),
+    ],
+)
+def test_the_known_end_of_a_path_matches(command: str, is_likely: bool) -> None:
+    last = [each for each in read_commands(command).commands if not each.is_written][-1]
+    assert likely_operand(pattern(r"(^|/)\.env$"), last, float("inf")) is is_likely

@@ -74,6 +74,7 @@ FORMATS: Final = (
     SecretFormat("Atlassian token", ("ATATT3",), r"[A-Za-z0-9_=-]{60,300}"),
     SecretFormat("Doppler token", ("dp.pt.", "dp.st.", "dp.ct."), _WORD + "{40,64}"),
     SecretFormat("PlanetScale token", ("pscale_tkn_", "pscale_pw_"), r"[A-Za-z0-9_.-]{32,64}"),
+    SecretFormat("Telegram bot token", (":AA",), _URL_SAFE + r"{32,35}(?![A-Za-z0-9_-])"),
     SecretFormat("age key", ("AGE-SECRET-KEY-1",), r"[0-9A-Z]{58}"),
     SecretFormat(
         "JSON web token", ("eyJ",), _URL_SAFE + r"{8,4096}\." + _URL_SAFE + r"{8,8192}\.?" + _URL_SAFE + "{0,1024}"
@@ -84,7 +85,7 @@ FORMATS: Final = (
             f"-----BEGIN {kind}PRIVATE KEY"
             for kind in ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP ", "SSH2 ENCRYPTED ", "ANY ")
         ),
-        r"[A-Z ]{0,10}-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)?",
+        r"[A-Z ]{0,10}-----(?:[^-]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)?",
         is_random=False,
     ),
 )
@@ -247,7 +248,7 @@ def _find_named(text: str, deadline: float) -> Iterator[Secret]:
 def _begins_word(text: str, at: int, start: str) -> bool:
     """Whether a token may begin here: not within a word."""
     before = text[at - 1] if at else " "
-    return not (before.isalnum() or before in "_-") or start.startswith(("-", "hooks."))
+    return not (before.isalnum() or before in "_-") or start.startswith(("-", "hooks.", ":"))
 
 
 @cache

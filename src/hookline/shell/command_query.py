@@ -98,6 +98,8 @@ OPTIONS: Final[dict[str, OptionTable]] = {
         _table("f force", "v volumes", "l link", "a all"),
     ),
     **dict.fromkeys(("kubectl", "oc"), _table(values=_KUBECTL_VALUES)),
+    **dict.fromkeys(("kubectl get", "oc get"), _table("o output", values=_KUBECTL_VALUES)),
+    "gpg": _table("o output", "d decrypt", "export-secret-keys export-secret-key"),
     "kubectl delete": _table(
         "f filename", "A all-namespaces", "l selector", "R recursive", values=f"f l k {_KUBECTL_VALUES}"
     ),
@@ -111,7 +113,7 @@ OPTIONS: Final[dict[str, OptionTable]] = {
     ),
     **dict.fromkeys(("sed", "gsed"), _table("i in-place", values="e f l expression file")),
     "yq": _table("i inplace in-place"),
-    **dict.fromkeys(("sort", "gpg"), _table("o output")),
+    **dict.fromkeys(("sort",), _table("o output")),
     "fdisk": _table("l list", values="b C H S o t sector-size cylinders heads sectors output type"),
     "sfdisk": _table("l list", "d dump", values="o output"),
     "parted": _table("l list", values="a align"),

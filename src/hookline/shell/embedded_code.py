@@ -63,12 +63,13 @@ _NAMED_CALL: Final = lazy_pattern(
 )
 _METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]{1,2000})\1\s*\.\s*(?:execute\b|!!?(?!=))")
 _WRITING: Final = lazy_pattern(
-    r"""\bopen\s*\(.{0,300}?,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]|\bopen\s*\(?[^)\n;]{0,100}["']\s*\+?>|\bio\.open"""
+    r"""\bio\.open"""
     r"""|\b(?:write_text|write_bytes|writeFile|appendFile|writeTextFile|createWriteStream|outputFile|file_put_contents|fopen|fputs)"""
     r"""|\bBun\.write|\b(?:File|IO|FileUtils|Deno|os|shutil|fs|fsp|Path)\s*\.\s*(?:write\w*|delete|rename\w*|replace|remove\w*"""
     r"""|unlink\w*|truncate\w*|symlink\w*|link\w*|chmod\w*|copy\w*|move|mv|cp\w*|rm\w*|open)\b|\.(?:unlink|touch|rename|replace)\(\s*\)"""
     r"""|\b(?:unlink|rename|copyFile|rm|symlink|truncate|ftruncate|chmod)(?:Sync)?\b\s*[(\s]|\b(?:writefile|write-region|delete-file)\b"""
 )
+_WRITE_MODE: Final = lazy_pattern(r"""[,(=]\s*["'][rbt]{0,2}[wax+][bt+]{0,2}["']|["']\s*\+?>{1,2}\s*[\w./~$]""")
 _PATH: Final = lazy_pattern(r"[<>+|\s]*([\w.~$@%+/:-]*[./][\w.~$@%+/:-]*|credentials|authorized_keys)")
 _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){0,4000})'|`((?:[^`\\]|\\.){0,4000})`")
 _ARGUMENTS: Final = lazy_pattern(r"[\s,\[(]*(?:\w+\s*=\s*(?![\"'`]))?[\s,\[(]*")
@@ -117,7 +118,7 @@ def _named_commands(text: str) -> Iterator[InnerCommand]:
 
 def _written_files(text: str) -> Iterator[InnerCommand]:
     """Every path in quotes, if the code writes, moves or deletes a file: which one of them is not known."""
-    if _WRITING.search(text) is None:
+    if not _writes(text):
         return
     for number, literal in enumerate(_LITERAL.finditer(text)):
         if number >= _MAX_CALLS:
@@ -125,6 +126,10 @@ def _written_files(text: str) -> Iterator[InnerCommand]:
         path = _PATH.fullmatch(next(each for each in literal.groups() if each is not None))
         if path is not None:
             yield InnerCommand(("tee", path[1]))
+
+
+def _writes(text: str) -> bool:
+    return _WRITING.search(text) is not None or ("open" in text and _WRITE_MODE.search(text) is not None)
 
 
 def has_call(words: Sequence[str]) -> bool:
@@ -136,7 +141,7 @@ def has_call(words: Sequence[str]) -> bool:
         "`" in text
         or _CALL.search(text) is not None
         or _NAMED_CALL.search(text) is not None
-        or _WRITING.search(text) is not None
+        or _writes(text)
         or _METHOD.search(text) is not None
     )
 

@@ -41,6 +41,15 @@ def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> b
     return False if is_known else None
 
 
+def likely_operand(pattern: _Pattern, command: RunCommand, deadline: float) -> bool:
+    """Whether the pattern matches one of them, or the end of a path of which only the beginning is unknown."""
+    for word in map(mark_globs, operands_of(command)):
+        known = word if word.isascii() else HAS_UNKNOWN.split(word)[-1]
+        if (known is word or known.startswith("/")) and pattern.search(known, deadline):
+            return True
+    return False
+
+
 def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Collection[str], workspace: str) -> bool:
     """Whether each operand is in a directory of one of these names, at any depth below the workspace.
 

@@ -19,12 +19,12 @@ from hookline.shell.grammar import ASSIGNMENT, UNKNOWN
 from hookline.shell.parsed_text import (
     FIRST_MARK,
     MARK,
-    QUOTED_CHARACTERS,
     Assignment,
     Expansion,
     ParsedCommand,
     ParsedText,
     Path,
+    mark_quoted,
     restore_characters,
 )
 
@@ -178,14 +178,14 @@ class _Parser:
 
     def _read_special(self, char: str, depth: int) -> str:
         if char == "'":
-            return self._read_single_quoted().translate(QUOTED_CHARACTERS)
+            return mark_quoted(self._read_single_quoted())
         if char == '"':
             self.at += 1
-            return self._read_double_quoted(depth).translate(QUOTED_CHARACTERS)
+            return mark_quoted(self._read_double_quoted(depth))
         if char == "\\":
             self.at += 2
             escaped = self.text[self.at - 1 : self.at]
-            return "" if escaped == "\n" else escaped.translate(QUOTED_CHARACTERS)
+            return "" if escaped == "\n" else mark_quoted(escaped)
         if char in "<>":
             return self._read_substitution(depth, is_quoted=True, is_file=True)
         return self._read_expansion(depth, is_quoted=False)
@@ -223,10 +223,10 @@ class _Parser:
         if self.peek() == "`":
             return self._read_backticks(depth, is_quoted=is_quoted)
         if self.peek(2) == "$'" and not is_quoted:
-            return self._read_ansi_quoted().translate(QUOTED_CHARACTERS)
+            return mark_quoted(self._read_ansi_quoted())
         if self.peek(2) == '$"' and not is_quoted:
             self.at += 2
-            return self._read_double_quoted(depth).translate(QUOTED_CHARACTERS)
+            return mark_quoted(self._read_double_quoted(depth))
         if self.peek(2) == "$(":
             return self._read_substitution(depth, is_quoted=is_quoted)
         if self.peek(2) == "${":

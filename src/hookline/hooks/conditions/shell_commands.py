@@ -59,6 +59,7 @@ class CommandsRun(NamedTuple):
     words: frozenset[str] = frozenset()  # of all of them
     operands: dict[int, list[str]] | None = None  # of the commands that were asked about, by their position
     texts: tuple[tuple[str, RunText], ...] = ()  # as given and as read
+    does_more: dict[str, bool] | None = None  # the answer of _does_more, once it is known
 
 
 _NO_COMMANDS: Final = CommandsRun()
@@ -92,15 +93,18 @@ def _read_commands(event: Event, deadline: float) -> CommandsRun:
     programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
     files = tuple([file for each in read for file in each.files])
     given = tuple(zip(texts, read, strict=True))
-    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {}, given)
+    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {}, given, {})
 
 
 def _does_more(run: CommandsRun) -> bool:
     """Whether the line may do more than its programs do: write a file, or run something else under their names."""
-    for text, read in run.texts:
-        if read.settings or not HARMLESS_TARGETS.issuperset(read.targets) or ODD_SPACE.search(text):
-            return True
-    return any(map(_is_elsewhere, run.commands))
+    known = {} if run.does_more is None else run.does_more
+    if _COMMANDS not in known:  # it searches the whole text, and every condition asks
+        known[_COMMANDS] = any(map(_is_elsewhere, run.commands)) or any(
+            read.settings or not HARMLESS_TARGETS.issuperset(read.targets) or ODD_SPACE.search(text)
+            for text, read in run.texts
+        )
+    return known[_COMMANDS]
 
 
 def _is_elsewhere(command: RunCommand) -> bool:
@@ -257,7 +261,7 @@ class RunsCommand(PureCondition):
     def _holds_unsure(self, command: RunCommand, deadline: float) -> bool:
         if self.unparsed is not Unparsed.LIKELY:
             return self.unparsed is Unparsed.HOLDS
-        if self.argument is not None and not operands.operand_answer(self.argument, command, deadline):
+        if self.argument is not None and not operands.likely_operand(self.argument, command, deadline):
             return False
         return self.query.is_likely(command)
 
