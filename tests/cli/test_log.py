@@ -113,6 +113,19 @@ def test_csv(hookline, recorder):
     assert hookline("log", "--csv", "--json").exit_code == 1
 
 
+@pytest.mark.parametrize("command", ["=1+1", "+1", "-1", "@SUM(A1)"])
+def test_a_command_is_no_formula_in_a_spreadsheet(hookline, recorder, command):
+    record(recorder, write_hooks(), tool_event(command))
+    *_, row = csv.DictReader(io.StringIO(hookline("log", "--csv").stdout))
+    assert row["input"] == f"'{command}"
+
+
+def test_wide_characters_fit_80_columns(hookline, recorder):
+    record(recorder, write_hooks(), tool_event("漢" * 60))
+    *_, line = hookline("log").stdout.splitlines()
+    assert 79 <= len(line) + line.count("漢") <= 80
+
+
 def test_nothing_found_is_said(hookline, recorder):
     record_a_few(recorder)
     assert hookline("log", "--session", "x").stdout == "No decision matches.\n"

@@ -19,6 +19,7 @@ from hookline.cli.output import (
     out_json_line,
     out_labelled,
     page_output,
+    shorten_line,
     terminal_width,
 )
 from hookline.cli.record_options import (
@@ -36,6 +37,7 @@ from hookline.record.record_log import LOG_KEYS, LogFilter, RecordLog
 
 _LOOK_SECONDS: Final = 0.2
 _DEFAULT_LIMIT: Final = 50
+_FORMULA_STARTS: Final = ("=", "+", "-", "@")
 _TOLD_OUTCOMES: Final = ("failed", "refused", "approved")
 _VERDICTS: Final = ("allow", "ask", "deny", "silent")
 
@@ -132,7 +134,7 @@ class _Printer:
 
     def _print_csv(self, cells: Iterable[Any]) -> None:
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(["" if cell is None else cell for cell in cells])
+        csv.writer(line, lineterminator="").writerow([_csv_cell(cell) for cell in cells])
         out_as_is(line.getvalue())
 
     def _print_line(self, row: dict[str, Any]) -> None:
@@ -150,6 +152,12 @@ class _Printer:
         hook = f"{row['hook']}: " if row["hook"] else ""
         place = f"{short_id(row['id']):<9} {row['host'] or '':<11}"
         text = f" {place} {subject:<11} {outcome}{hook}{input_text(row['input'])}"
-        line, most = printable(text).rstrip(), max(20, terminal_width() - len(at) - 8)
-        line = line if len(line) <= most else f"{line[: most - 1]}…"
+        line = shorten_line(printable(text).rstrip(), max(20, terminal_width() - len(at) - 8))
         out_labelled(f"{at} {verdict:<6}", VERDICT_COLOURS.get(verdict, Colour.DIM), line)
+
+
+def _csv_cell(cell: Any) -> Any:
+    """An agent's text must not be a formula for the spreadsheet that opens the table."""
+    if cell is None:
+        return ""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell

@@ -149,6 +149,18 @@ def wrap(text: str, indent: str, *, hanging: str = "", split_words: bool = False
     return "\n".join(wrapper.fill(line) or indent.rstrip() for line in text.split("\n"))
 
 
+def shorten_line(line: str, most: int) -> str:
+    """At most so many columns of a terminal, of which a character of Chinese, Japanese or Korean takes two."""
+    import unicodedata  # few commands need it
+
+    shown = columns = 0
+    for shown, each in enumerate(line):
+        before, columns = columns, columns + 1 + (unicodedata.east_asian_width(each) in "WF")
+        if columns > most:
+            return f"{line[: shown if before < most else shown - 1]}…"
+    return line
+
+
 def terminal_width() -> int:
     """80 if the output is not a terminal, unless COLUMNS says otherwise."""
     return shutil.get_terminal_size((80, 24)).columns
