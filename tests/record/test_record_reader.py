@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -132,3 +134,21 @@ def test_a_damaged_archive_is_read_as_far_as_possible(directory: RecordDirectory
     assert len(list(read_lines(path))) <= 1000
     path.write_bytes(b"not gzip")
     assert list(read_lines(path)) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"at": "yesterday"},
+        {"verdict": ["deny"]},
+        {"line": "2"},
+        {"trace": 5},
+        {"trace": [None]},
+        {"trace": [{"file": []}]},
+        {"trace": [{"outcome": {"verdict": 1}}]},
+    ],
+)
+def test_a_record_with_a_value_of_another_type_is_none(change: dict[str, Any]) -> None:
+    record = {"id": "0123456789abcdef-1", "at": "2026-11-16T20:01:35.458752Z", "kind": "decision", "verdict": "deny"}
+    assert parse_record(json.dumps(record).encode()) == record
+    assert parse_record(json.dumps({**record, **change}).encode()) is None

@@ -120,7 +120,7 @@ def _show(report: _Report) -> None:
 
 def _show_difference(replayed: Replayed) -> None:
     record, decision = replayed.record, replayed.decision
-    before = _verdict(record["verdict"], bool(record.get("halt")), record.get("hook"))
+    before = _verdict(record.get("verdict", ""), bool(record.get("halt")), record.get("hook"))
     after = _verdict(decision.verdict.word, decision.halt, decision.by)
     about = f"{local_time(record['at'], date=True)}  {short_id(record['id'])}  {record.get('tool') or record['event']}"
     label, change = f"{replayed.difference:<10}", f"{before} → {after}"
@@ -153,7 +153,11 @@ def _difference_json(replayed: Replayed) -> dict[str, Any]:
         "difference": str(replayed.difference),
         "event": record["event"],
         "tool": record.get("tool"),
-        "before": {"verdict": record["verdict"], "reason": record.get("reason", ""), "hook": record.get("hook")},
+        "before": {
+            "verdict": record.get("verdict", ""),
+            "reason": record.get("reason", ""),
+            "hook": record.get("hook"),
+        },
         "after": {"verdict": decision.verdict.word, "reason": decision.reason, "hook": decision.by},
         "unknown": list(replayed.unknown),
         "uncertain": is_uncertain(record),

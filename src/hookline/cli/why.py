@@ -121,7 +121,7 @@ class Explanation:
         asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
         if asked:
             out(f"  {asked}")
-        word = "halt" if record.get("halt") else record["verdict"]
+        word = "halt" if record.get("halt") else record.get("verdict", "")
         decided = wrap(f"decided: {word}{_reason(record)}", "  ", hanging="  ")
         out_labelled("  decided", Colour.DIM, decided.removeprefix("  decided"))
         if is_uncertain(record):

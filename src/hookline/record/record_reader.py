@@ -22,6 +22,13 @@ LineFilter = Callable[[bytes], bool]
 
 _TIME: Final = b'"at":"'
 _TIME_LENGTH: Final = len("2026-11-16T20:01:35.458752Z")
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("kind", "event", "host", "session", "thread", "agent", "user", "tool", "call", "caller"), (str,)),
+    **dict.fromkeys(("verdict", "reason", "hook", "file", "dialect", "hooks"), (str,)),
+    **dict.fromkeys(("line", "lost", "cut"), (int,)),
+    "ms": (int, float),
+    **dict.fromkeys(("trace", "notes", "failures"), (list,)),
+}
 _MTIME_SLACK: Final = 1.0  # file times are coarser than the clock
 
 
@@ -130,14 +137,29 @@ def parse_record(line: bytes) -> Record | None:
         record, end = _decode(text)
     except (ValueError, RecursionError):
         return None
-    if (
-        end != len(text)
-        or not isinstance(record, dict)
-        or not isinstance(record.get("id"), str)
-        or not isinstance(record.get("at"), str)
-    ):
+    if end != len(text) or not isinstance(record, dict) or not isinstance(record.get("id"), str):
         return None
-    return record
+    return record if _has_known_types(record) else None
+
+
+def _has_known_types(record: Record) -> bool:
+    """So that no reader stumbles over a record that somebody changed. Any key may be missing but the time."""
+    at = record.get("at")
+    if type(at) is not str or len(at) != _TIME_LENGTH or at[-1] != "Z":
+        return False
+    for key, value in record.items():
+        kinds = _KINDS.get(key)
+        if kinds is not None and type(value) not in kinds:
+            return False
+    return "trace" not in record or all(map(_is_trace_entry, record["trace"]))
+
+
+def _is_trace_entry(entry: Any) -> bool:
+    if type(entry) is not dict or type(entry.get("outcome", {})) is not dict:
+        return False
+    texts = (entry.get("hook", ""), entry.get("file", ""), entry.get("outcome", {}).get("verdict", ""))
+    numbers = (entry.get("line", 0), entry.get("ms", 0))
+    return all(type(text) is str for text in texts) and all(type(number) in (int, float) for number in numbers)
 
 
 def _timed_lines(file: IO[bytes], wanted: LineFilter) -> Iterator[tuple[bytes, bytes]]:

@@ -15,7 +15,7 @@ from typing import IO, Any
 from hookline.hooks.record_settings import DEFAULT_KEEP, MAX_RECORDS
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
-from hookline.record.record_reader import Record, open_archives, parse_record, read_lines, whole_lines
+from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
 
 
@@ -64,18 +64,13 @@ def verify_chains(directory: RecordDirectory) -> Verified:
             progress[writer] = _Progress(before.get(writer, WriterChain()).removed)
         records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
         progress[writer].last = max(progress[writer].last, (number, record["at"]))
-        lost += _lost(record)
+        lost += record.get("lost", 0) if record.get("kind") == "gap" else 0
     now = ChainsFile(directory.chains).read()
     for writer in sorted({*progress, *before}):
         _check_end(directory, writer, progress.get(writer), before.get(writer), now.get(writer))
     _check_hook_texts(directory)
     heads = {writer: each.head for writer, each in progress.items()}
     return Verified(records, lost, heads, {writer: each.last[1] for writer, each in progress.items()})
-
-
-def _lost(record: Record) -> int:
-    lost = record.get("lost")
-    return lost if record.get("kind") == "gap" and isinstance(lost, int) else 0
 
 
 def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
