@@ -15,7 +15,7 @@ from hookline.errors import ConfigError, HooklineError
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import json, lazy_pattern
 
-_STRING_OR_COMMENT: Final = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
+_STRING_OR_COMMENT: Final = lazy_pattern(r'"(?:[^"\\]++|\\.)*"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
 _INDENT: Final = lazy_pattern(r"[ \t]*")
 
 JsonPath = tuple[str | int, ...]

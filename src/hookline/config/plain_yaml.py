@@ -18,17 +18,17 @@ _KEY: Final = r"([A-Za-z_][A-Za-z0-9_.$/-]{0,99}+) *+:"
 _QUOTED: Final = r"""'([^'\n]*+(?:''[^'\n]*+)*+)'|"([^"\\\n]*+)\""""
 _FLOW_PLAIN: Final = (
     r"((?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-(?=[A-Za-z0-9.]))"
-    r"(?:[^\s,\[\]{}:#]|:(?=[A-Za-z0-9_/])| ++(?=[^\s,\[\]{}:#]))*+)"
+    r"(?:[^\s,\[\]{}:#]|:(?=[A-Za-z0-9_/])| ++(?=[^\s,\[\]{}:#]))*)"
 )
 _FLOW_VALUE: Final = rf"(?:([\[{{]) *+|(?:{_FLOW_PLAIN}|{_QUOTED}) *+([,}}\]]) *+)"
 _FLOW_ENTRY: Final = lazy_pattern(rf"{_KEY} ++{_FLOW_VALUE}")
 _FLOW_ITEM: Final = lazy_pattern(_FLOW_VALUE)
 _FLOW_END: Final = lazy_pattern(r" *+([,}\]]) *+")
-_INDENT: Final = lazy_pattern(r"(?: *+(?:#[^\n]*+)?\n)*+( *+)")
+_INDENT: Final = lazy_pattern(r"(?: *+(?:#[^\n]*+)?\n)*( *+)")
 _LINE_END: Final = lazy_pattern(r" *+(?:(?<= )#[^\n]*+)?(?:\n|\Z)")
 _BLOCK_KEY: Final = lazy_pattern(rf"{_KEY}(?= |\n|\Z) *+")
 _BLOCK_SCALAR: Final = lazy_pattern(
-    rf"(?:((?:[^\s\-?:,\[\]{{}}#&*!|>'\"%@`]|-(?=[A-Za-z0-9.]))(?:[^\n:#]|:(?![ \n]|\Z)|(?<! )#)*+)|{_QUOTED})"
+    rf"(?:((?:[^\s\-?:,\[\]{{}}#&*!|>'\"%@`]|-(?=[A-Za-z0-9.]))(?:[^\n:#]|:(?![ \n]|\Z)|(?<! )#)*)|{_QUOTED})"
 )
 _UNUSUAL: Final = ("\t", "\r", "\ufeff")
 

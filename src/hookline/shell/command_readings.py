@@ -34,9 +34,7 @@ _FLAGS: Final = {  # options of a program that never take the next word
         )
     )
 }
-_PLAIN_COMMAND: Final = lazy_pattern(
-    r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?+(?: [\w./:@%+=,][\w./:@%+=,-]*)*+"
-)
+_PLAIN_COMMAND: Final = lazy_pattern(r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?(?: [\w./:@%+=,][\w./:@%+=,-]*)*")
 ODD_SPACE: Final = lazy_pattern(r"[^\S \t\n\r]")
 """White space that separates no words in a shell: `ls\\u00a0x` is the name of one program."""
 HARMLESS_TARGETS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", ""))

@@ -34,7 +34,7 @@ _WILDCARD: Final = lazy_pattern(rf"[*?]|{GLOB_BRACKETS.pattern}|{_VARIABLE.patte
 _CASE_END: Final = lazy_pattern(r";;&?|;&")
 _TOKEN: Final = lazy_pattern(
     r"""(?P<operator>[;&|()`<>\n]+)
-    |(?:[^\s;&|()`<>'"\\]++|\\.|'[^']*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|['"\\])++""",
+    |(?:[^\s;&|()`<>'"\\]++|\\.|'[^']*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|['"\\])+""",
     re.DOTALL | re.VERBOSE,
 )
 _QUOTED: Final = lazy_pattern(r"""'([^']*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)"|\\(.)""", re.DOTALL)

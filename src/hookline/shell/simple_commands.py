@@ -247,7 +247,7 @@ class _Parser:
         return self._mark(Expansion(written, is_quoted, commands=inner, depth=inner_depth, is_file=is_file))
 
     def _read_backticks(self, depth: int, *, is_quoted: bool) -> str:
-        found = re.compile(r"`((?:[^`\\]|\\.)*+)(?:`|\Z)", re.DOTALL).match(self.text, self.at)
+        found = re.compile(r"`((?:[^`\\]|\\.)*)(?:`|\Z)", re.DOTALL).match(self.text, self.at)
         end = found.end() if found else len(self.text)
         inner = self.text[self.at + 1 : end].removesuffix("`")
         code = re.sub(r'\\([`$\\"])' if is_quoted else r"\\([`$\\])", r"\1", inner)
@@ -263,7 +263,7 @@ class _Parser:
         return tuple(parser.commands)
 
     def _read_ansi_quoted(self) -> str:
-        found = re.compile(r"\$'((?:[^'\\]|\\.)*+)(?:'|\Z)", re.DOTALL).match(self.text, self.at)
+        found = re.compile(r"\$'((?:[^'\\]|\\.)*)(?:'|\Z)", re.DOTALL).match(self.text, self.at)
         self.at = found.end() if found else len(self.text)
         return _ANSI_ESCAPE.sub(_decode_ansi, found[1]) if found else ""
 

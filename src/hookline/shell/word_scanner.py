@@ -20,7 +20,7 @@ WORD_DELIMITERS: Final = " \t\n;&|<>()"
 _NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE_NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _PARAMETER_START: Final = lazy_pattern(r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
-_ARITHMETIC: Final = lazy_pattern(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t]|\$(?!\())*+")
+_ARITHMETIC: Final = lazy_pattern(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t]|\$(?!\())*")
 _ANSI_QUOTES: Final = lazy_pattern(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
 _BRACE_EXPANSION: Final = lazy_pattern(r"\{[^}]*(?:,|\.\.)")
 _MAX_NESTING: Final = 20
