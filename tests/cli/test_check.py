@@ -135,3 +135,11 @@ def test_hooks_of_a_python_folder_are_counted(hookline):
     Path("hookline.yaml").write_text("standard_agents: agents\n")
     assert hookline("check").stdout.splitlines()[-1] == "1 file, 1 hook: no problems"
     assert json.loads(hookline("check", "--json").stdout)["files"][0]["hooks"] == 1
+
+
+def test_a_pack_of_two_files_does_not_shadow_itself(hookline, project):
+    own = project.parent / "home/.config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("extends: hookline:recommended\n")
+    (project / "hookline.yaml").write_text("extends: hookline:recommended\n")
+    assert hookline("check").stdout.endswith("hooks: no problems\n")

@@ -19,12 +19,14 @@ from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
 from hookline.engine.book import gc_paused
 from hookline.hooks.actions.chain import leaf_actions
+from hookline.hooks.hook import Hook
 from hookline.hosts.agents import AGENT_NAMES
 from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_folders, read_source
 from hookline.project.program_lint import lint_programs, lint_variables
+from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks
 from hookline.project.script_lint import script_problems
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
@@ -94,7 +96,7 @@ def _filter_by_dialect(found: Sequence[Source], dialect: str | None) -> Sequence
 def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
     for file in group:
         yield from file.problems
-    hooks = [hook for file in group for hook in file.hooks]
+    hooks = _unique_hooks(group)
     yield from lint_hooks(hooks)
     yield from script_problems(hooks)
     for hook in (hook for hook in hooks if hook.enabled):
@@ -102,6 +104,11 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
         yield from lint_programs(hook, actions, shutil.which)
         yield from lint_variables(hook, actions, lambda name: bool(os.environ.get(name)))
     yield from app_problems(group)
+
+
+def _unique_hooks(group: Sequence[ParsedFile]) -> list[Hook]:
+    of_files = [HooksOfFile(file.source.display_path, file.hooks, bool(file.packs)) for file in group]
+    return [hook for hooks in drop_repeated_hooks(of_files) for hook in hooks]
 
 
 def _report_json(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> dict[str, object]:
