@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from agent_pages import Api, BrowserAgent, call
+from agent_pages import Api, BrowserAgent, call, wait_for
 from browser_hub import CHROMIUM_OPTIONS, WAIT, HubProcess, find_violations
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
@@ -70,3 +70,21 @@ def test_without_separate_processes_scripts_run_on_the_hub(
     agent.say()
     assert "decided in undefined" in agent.results()[0]
     context.close()
+
+
+def test_the_card_of_an_agent_shows_its_tags_and_how_often_its_hooks_fired(page: Page, api: Api) -> None:
+    agent = BrowserAgent(
+        api, "Careful", [call("bash", command="touch made"), call("bash", command="ls"), {"say": "done"}]
+    )
+    denied = {"id": "no-touch-here", "matcher": "^bash$", "inputMatchers": {"command": "touch"}, "action": "deny"}
+    agent.add_rules({**denied, "reason": "No.", "tags": ["safety", "files"]})
+    agent.say()
+    agent.wait()
+    hooks = f"/hooks?agent={agent.id}"
+    wait_for(lambda: [each for each in api.call("GET", hooks)["items"] if each["fires"] == 1])
+    page.goto(f"{api.hub.url}/agents")
+    card = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="Careful", exact=True))
+    expect(card).to_contain_text("1 hook, fired once", timeout=WAIT)
+    for tag in ("safety", "files"):
+        expect(card.get_by_text(tag, exact=True)).to_be_visible()
+    assert find_violations(page) == []

@@ -45,6 +45,7 @@ class Socket:
         self._connection = connection
         self._namespace = namespace
         self._calls = 0
+        self._unanswered: list[str] = []
         self.events: list[tuple[str, Any]] = []
 
     async def call(self, name: str, data: Any) -> Any:
@@ -65,13 +66,19 @@ class Socket:
                 await self._receive()
         return self.events.pop(0)
 
+    async def answer(self, data: Any) -> None:
+        """To the oldest event that waits for one."""
+        await self._connection.send(f"43{self._namespace},{self._unanswered.pop(0)}{json.dumps([data])}")
+
     async def _receive(self) -> str:
         message = str(await self._connection.recv())
         if message == "2":
             await self._connection.send("3")
         elif message.startswith(f"42{self._namespace},"):
-            name, data = json.loads(message.partition(",")[2])
-            self.events.append((name, data))
+            text = message.partition(",")[2]
+            number, given = text[: text.index("[")], json.loads(text[text.index("[") :])
+            self._unanswered += [number] if number else []
+            self.events.append((given[0], given[1]))
         return message
 
 

@@ -80,7 +80,7 @@ export interface HookRow {
   last_fire: Moment | null;
   enabled?: boolean;
   /** Where it is in force. */
-  in: { machine: string; workspace: string; host: string }[];
+  in: { machine: string; workspace: string; host: string; /** of this hub */ agent?: string }[];
 }
 
 export interface HookList {

@@ -23,6 +23,8 @@ type Answer = (answer: unknown) => void;
 interface Attached {
   ok: boolean;
   taken?: boolean;
+  /** The hub that has the session cannot be reached now. */
+  again?: boolean;
   error?: string;
   dom: string;
   network: string[];
@@ -47,6 +49,7 @@ interface ToolRequest {
 const MAX_BYTES = 900_000;
 const PICTURE_WITHIN = 500;
 const HOOKS_WITHIN = 5000;
+const AGAIN_AFTER = 1000;
 /** How long the agent's frame is busy while the hooks frame has to answer; a loaded machine gets a second chance. */
 const BUSY_FOR = [60, 250, 1000, 2000];
 const REPLACED = { error: "the page did not answer and was replaced" };
@@ -75,6 +78,7 @@ export class AgentShell {
     this.socket.on("script", (data: ScriptRequest, answer: Answer) => void this.runScript(data, answer));
     this.socket.on("kill", (data: { run: string }) => this.frames.get("hooks")?.send({ kill: data.run }));
     this.socket.on("tool", (data: ToolRequest, answer: Answer) => void this.runTool(data, answer));
+    this.socket.on("again", () => void this.attachLater());
     this.socket.on("detach", () => this.detach("elsewhere"));
   }
 
@@ -95,6 +99,7 @@ export class AgentShell {
     if (this.closed) return;
     if (!told.ok) {
       this.options.onState(told.taken ? "elsewhere" : "gone");
+      if (told.again) void this.attachLater();
       return;
     }
     this.attached = told;
@@ -105,6 +110,13 @@ export class AgentShell {
     this.hooksReady = Promise.withResolvers<void>();
     for (const name of isProtected() ? NAMES : (["net"] as const)) this.openFrame(name, told);
     this.tellFrames();
+  }
+
+  /** Another hub had the session and left: it comes back, or this one takes the session over. */
+  private async attachLater(): Promise<void> {
+    this.detach("gone");
+    await wait(AGAIN_AFTER);
+    if (!this.closed && this.socket.connected && !this.attached) await this.attach(false);
   }
 
   private detach(state: ShellState): void {

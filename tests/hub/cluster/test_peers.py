@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import httpx2
 
 from hookline.hub.access.roles import Role
 from hookline.hub.intake.chain_check import check_chains
+from hookline.runtime.models.scripted import ScriptStep
 from hub.cluster.two_hubs import NEEDS_REDIS, next_event, two_hubs
 from hub.hub_process import open_socket
 from hub.hub_sandbox import Writer, async_test, eventually, token_of
@@ -44,6 +46,23 @@ async def test_a_session_is_used_at_either_hub_and_runs_at_the_one_that_has_it(t
         assert (await hubs.call(hubs.second, "DELETE", f"/sessions/{session}")).status_code == 200
         assert await hubs.first.store.session(session) is None
         assert agent
+
+
+@async_test
+async def test_the_list_of_either_hub_says_which_sessions_work(tmp_path: Path) -> None:
+    async with two_hubs(tmp_path) as hubs:
+        _, session = await hubs.add_session(ScriptStep(say="done", delay=timedelta(seconds=30)))
+
+        async def states() -> list[str]:
+            lists = [(await hubs.call(hub, "GET", "/sessions")).json()["items"] for hub in (hubs.first, hubs.second)]
+            return [each["state"] for items in lists for each in items if each["id"] == session]
+
+        assert await states() == ["idle", "idle"]
+        await hubs.call(hubs.second, "POST", f"/sessions/{session}/messages", body={"text": "hi"})
+        assert await states() == ["working", "working"]
+        await hubs.call(hubs.second, "POST", f"/sessions/{session}/cancel")
+        await eventually(lambda: not hubs.first.sessions.is_running(session))
+        assert await states() == ["idle", "idle"]
 
 
 @async_test

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { may } from "../../account";
 import { type Agent, listAgents, removeAgent } from "../../api/agents";
+import { type HookRow, listHooks } from "../../api/rules";
 import { listWorkspaces, startSession } from "../../api/sessions";
 import { connections } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
@@ -17,6 +18,7 @@ import { AgentDialog } from "./agent_dialog";
 
 export function AgentsPage(): JSX.Element {
   const agents = useLoad(`agents-${connections.value}`, listAgents);
+  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
   const [editing, setEditing] = useState<Agent | "new" | null>(null);
   const [leaving, setLeaving] = useState<Agent | null>(null);
   return (
@@ -37,7 +39,13 @@ export function AgentsPage(): JSX.Element {
           items.length ? (
             <ul class="agent-list">
               {items.map((agent) => (
-                <AgentCard key={agent.id} agent={agent} onEdit={() => setEditing(agent)} onRemove={() => setLeaving(agent)} />
+                <AgentCard
+                  key={agent.id}
+                  agent={agent}
+                  hooks={hooks.data?.items.filter((hook) => isFor(hook, agent))}
+                  onEdit={() => setEditing(agent)}
+                  onRemove={() => setLeaving(agent)}
+                />
               ))}
             </ul>
           ) : (
@@ -114,7 +122,31 @@ function Workspaces(): JSX.Element {
   );
 }
 
-function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => void; onRemove: () => void }): JSX.Element {
+const isFor = (hook: HookRow, agent: Agent): boolean => hook.in.some((place) => place.agent === agent.id);
+
+/** How many hooks decide about the agent, how often they did, and their tags. */
+function AgentHooks({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
+  const fires = hooks.reduce((sum, hook) => sum + hook.fires, 0);
+  const tags = [...new Set(hooks.flatMap((hook) => hook.tags))].sort();
+  return (
+    <p class="agent-line agent-hooks">
+      <span class="muted">
+        {hooks.length === 1 ? "1 hook" : `${hooks.length} hooks`}, fired {fires === 1 ? "once" : `${fires} times`}
+      </span>
+      <Tags tags={tags} />
+    </p>
+  );
+}
+
+interface AgentCardProps {
+  agent: Agent;
+  /** Those in force for it; undefined until they are loaded. */
+  hooks: readonly HookRow[] | undefined;
+  onEdit: () => void;
+  onRemove: () => void;
+}
+
+function AgentCard({ agent, hooks, onEdit, onRemove }: AgentCardProps): JSX.Element {
   return (
     <li class="card agent-card">
       <header>
@@ -127,6 +159,7 @@ function AgentCard({ agent, onEdit, onRemove }: { agent: Agent; onEdit: () => vo
         {agent.model && <code>{agent.model}</code>}
         <Tags tags={agent.tools} />
       </p>
+      {hooks && <AgentHooks hooks={hooks} />}
       <div class="actions">
         {may("editor") && (
           <button type="button" class="primary small" onClick={() => void attempt(() => openAgent(agent))} aria-label={`New session with ${agent.name}`}>

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from hookline.errors import Denied, HooklineError
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError, current_token
+from hookline.hub.cluster.peers import PASSED_ON
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.flo_session import export_session
 from hookline.hub.rules.rule_sets import BadRules, problems_json
@@ -35,9 +36,14 @@ class MessageBody(BaseModel):
 
 
 @router.get("/sessions", Role.VIEWER)
-async def list_sessions(hub: HubOfRequest, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> dict[str, Any]:
+async def list_sessions(
+    request: Request, hub: HubOfRequest, limit: Annotated[int, Query(ge=1, le=500)] = 100
+) -> dict[str, Any]:
     """Those used last come first: the hub's own, and those that other hosts reported."""
     own = {row.id: hub.sessions.describe(row) for row in await hub.store.sessions(limit)}
+    if hub.peers is not None and PASSED_ON not in request.headers:
+        for id in own.keys() & await hub.peers.working_sessions(request):
+            own[id]["state"] = "working"
     others = [each for each in await hub.decisions.sessions(limit) if each["id"] not in own]
     items = sorted((*own.values(), *others), key=lambda each: -each["last_used"])
     return {"items": items[:limit], "next": None}

@@ -12,6 +12,7 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import HooklineError
@@ -28,9 +29,9 @@ redis.call('SET', KEYS[1], string.format('%.0f', last), 'EX', 604800)
 redis.call('PUBLISH', KEYS[2], string.format('%.0f', last) .. ' ' .. ARGV[2])
 return last
 """
-_ANSWER_SECONDS: Final = 1.0
-_PING_SECONDS: Final = 3.0
-_AGAIN_SECONDS: Final = 0.5
+_ANSWER_TIMEOUT: Final = timedelta(seconds=1)
+_PING_TIMEOUT: Final = timedelta(seconds=3)
+_RETRY_PAUSE: Final = timedelta(seconds=0.5)
 _MAX_SEEN: Final = 1000
 
 _log = logging.getLogger("hookline.hub")
@@ -43,7 +44,7 @@ class FanOut:
         self._hub = hub
         self._receive = receive
         self._channel = ""
-        self._redis = _connect(url, _ANSWER_SECONDS, tries=2)  # a connection may be from before Redis was away
+        self._redis = _connect(url, _ANSWER_TIMEOUT, tries=2)  # a connection may be from before Redis was away
         self._listening = _connect(url, None, tries=1)
         self._seen: dict[str, None] = {}  # ids of events that clients of this hub have
         self.on_gap: Callable[[], Awaitable[None]] | None = None
@@ -103,7 +104,7 @@ class FanOut:
                 was_away = True
             finally:
                 self.is_connected = False
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(_RETRY_PAUSE.total_seconds())
 
     async def close(self) -> None:
         for each in (self._redis, self._listening):
@@ -112,7 +113,7 @@ class FanOut:
     async def _listen(self, listener: PubSub) -> None:
         is_answered = True
         while True:
-            message = await listener.get_message(timeout=_PING_SECONDS)
+            message = await listener.get_message(timeout=_PING_TIMEOUT.total_seconds())
             if message is None:
                 if not is_answered:
                     raise TimeoutError("Redis does not answer")
@@ -159,7 +160,7 @@ class FanOut:
             del self._seen[next(iter(self._seen))]
 
 
-def _connect(url: str, seconds: float | None, tries: int) -> Redis:
+def _connect(url: str, timeout: timedelta | None, tries: int) -> Redis:
     """Connects when it is first used. Raises HooklineError; the URL may have a password, so it is not shown."""
     try:
         from redis.asyncio import Redis
@@ -169,7 +170,10 @@ def _connect(url: str, seconds: float | None, tries: int) -> Redis:
         raise HooklineError("several hubs need redis: pip install 'hookline[redis]'") from error
     try:
         client: Redis = Redis.from_url(
-            url, socket_timeout=seconds, socket_connect_timeout=_ANSWER_SECONDS, retry=Retry(NoBackoff(), tries - 1)
+            url,
+            socket_timeout=None if timeout is None else timeout.total_seconds(),
+            socket_connect_timeout=_ANSWER_TIMEOUT.total_seconds(),
+            retry=Retry(NoBackoff(), tries - 1),
         )
     except ValueError as error:
         raise HooklineError("the Redis URL is invalid; write redis://host:6379 or rediss://host:6379") from error

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 import httpx2
 from starlette.requests import Request
@@ -15,10 +17,12 @@ from hookline.hub.store.hub_table import HubRow, HubTable
 
 PASSED_ON: Final = "x-hookline-passed-on"
 """The hub that passed a request on. It is not passed on twice."""
-_BEAT_SECONDS: Final = 2.0
-_GONE_SECONDS: Final = 10.0
-_FORGET_SECONDS: Final = 3600.0
-_PASS_SECONDS: Final = 60.0
+_BEAT: Final = timedelta(seconds=2)
+_GONE_AFTER: Final = timedelta(seconds=10)
+_FORGOTTEN_AFTER: Final = timedelta(hours=1)
+_PASS_TIMEOUT: Final = timedelta(minutes=1)
+_CONNECT_TIMEOUT: Final = timedelta(seconds=2)
+_LIST_TIMEOUT: Final = timedelta(seconds=2)
 _KEPT_HEADERS: Final = ("authorization", "content-type")
 
 _log = logging.getLogger("hookline.hub")
@@ -38,10 +42,10 @@ class Peers:
                 await self.beat()
             except HooklineError as error:
                 _log.warning("other hubs are not told that this one runs: %s", error)
-            await asyncio.sleep(_BEAT_SECONDS)
+            await asyncio.sleep(_BEAT.total_seconds())
 
     async def beat(self) -> None:
-        await self._table.mark_seen(self.id, self._url, _FORGET_SECONDS)
+        await self._table.mark_seen(self.id, self._url, _FORGOTTEN_AFTER)
 
     async def close(self) -> None:
         try:
@@ -52,14 +56,14 @@ class Peers:
             await self._http.aclose()
 
     async def others(self) -> list[HubRow]:
-        return [each for each in await self._table.running(_GONE_SECONDS) if each.id != self.id]
+        return [each for each in await self._table.running(_GONE_AFTER) if each.id != self.id]
 
     async def take(self, session: str) -> None:
         await self._table.take_session(session, self.id)
 
     async def owner_of(self, session: str) -> HubRow | None:
         """The other hub that has the session and runs; None if it is this one's, or nobody's."""
-        found = await self._table.of_session(session, _GONE_SECONDS)
+        found = await self._table.of_session(session, _GONE_AFTER)
         return None if found is None or found.id == self.id else found
 
     async def pass_on(self, request: Request, owner: HubRow) -> Response | None:
@@ -68,10 +72,26 @@ class Peers:
         query = f"?{request.url.query}" if request.url.query else ""
         return await self.send(owner, request.method, f"{request.url.path}{query}", headers, await request.body())
 
+    async def working_sessions(self, request: Request) -> set[str]:
+        """The sessions that work at other hubs now, by a list of sessions that each gives to the caller's own token."""
+        lists = await asyncio.gather(*(self._list_sessions(request, each) for each in await self.others()))
+        return {each["id"] for items in lists for each in items if each["state"] == "working"}
+
+    async def _list_sessions(self, request: Request, other: HubRow) -> list[dict[str, Any]]:
+        """Empty if it does not answer soon."""
+        try:
+            async with asyncio.timeout(_LIST_TIMEOUT.total_seconds()):
+                answer = await self.pass_on(request, other)
+        except (TimeoutError, HooklineError):
+            return []
+        items: list[dict[str, Any]] = [] if answer is None else json.loads(bytes(answer.body)).get("items", [])
+        return items
+
     async def send(
         self, owner: HubRow, method: str, path: str, headers: dict[str, str], body: bytes = b""
     ) -> Response | None:
-        self._http = self._http or httpx2.AsyncClient(timeout=httpx2.Timeout(_PASS_SECONDS, connect=2.0))
+        timeout = httpx2.Timeout(_PASS_TIMEOUT.total_seconds(), connect=_CONNECT_TIMEOUT.total_seconds())
+        self._http = self._http or httpx2.AsyncClient(timeout=timeout)
         told = {**headers, PASSED_ON: self.id}
         try:
             answer = await self._http.request(method, f"{owner.url}{path}", headers=told, content=body)

@@ -107,6 +107,7 @@ class Hub:
             self.bus.fan_out.on_gap = self._catch_up
             self.peers = Peers(HubTable(self.database), id, config.own_peer_url)
             self.sessions.on_start = self.peers.take
+            self.pages.owner_of = self.peers.owner_of
             self.approvals.on_change = self._tell_approvals
         self._tasks: set[asyncio.Task[None]] = set()
 

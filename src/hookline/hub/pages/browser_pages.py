@@ -16,6 +16,7 @@ from hookline.hub.pages.page_host import PageHost
 from hookline.hub.pages.page_namespace import PageBackend, PageNamespace
 from hookline.hub.pages.page_tools import PageTools
 from hookline.hub.pages.saved_dom import PageStateTable
+from hookline.hub.store.hub_table import HubRow
 from hookline.hub.workspaces.hub_agents import HubAgents
 from hookline.hub.workspaces.runtimes import Runtimes
 from hookline.runtime.runtime_host import ThreadHost
@@ -44,7 +45,16 @@ class BrowserPages:
         self.agents = BrowserAgents(agents, store)
         self._tools = PageTools(self.open, self.states, self.agents.network_of)
         self._runtimes: Runtimes | None = None
-        backend = PageBackend(self.open, self.states, self.agents.of_session, self._open_session, publish, frame_urls)
+        self.owner_of: Callable[[str], Awaitable[HubRow | None]] | None = None  # the other hub that has a session
+        backend = PageBackend(
+            self.open,
+            self.states,
+            self.agents.of_session,
+            self._open_session,
+            publish,
+            frame_urls,
+            self._owner_url,
+        )
         self.namespace = PageNamespace(server, access, backend)
 
     def use_runtimes(self, runtimes: Runtimes) -> None:
@@ -59,6 +69,10 @@ class BrowserPages:
         if not self.agents.owns(session.runtime.workspace):
             return ()
         return self._tools.tools(session.runtime.toolbox.find("fetch"))
+
+    async def _owner_url(self, session: str) -> str:
+        owner = None if self.owner_of is None else await self.owner_of(session)
+        return "" if owner is None else owner.url
 
     async def _open_session(self, id: str) -> AgentSession:
         row = await self.agents.session(id)

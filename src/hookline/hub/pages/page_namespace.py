@@ -17,6 +17,7 @@ from socketio.exceptions import ConnectionRefusedError
 from hookline.errors import HooklineError
 from hookline.hub.access.access import Access
 from hookline.hub.access.roles import Caller, Role
+from hookline.hub.cluster.page_relay import PageRelay
 from hookline.hub.config.hub_config import FRAMES
 from hookline.hub.pages.attached_page import AttachedPage, OpenPages, PageAddress
 from hookline.hub.pages.browser_agents import BrowserAgent
@@ -48,6 +49,7 @@ class PageBackend:
     open_session: Callable[[str], Awaitable[AgentSession]]  # raises HooklineError
     publish: Callable[..., Awaitable[None]]
     frame_urls: dict[str, str]  # frame → the origin of its document
+    owner_url: Callable[[str], Awaitable[str]]  # session → the URL of the other hub that has it; empty: this one
 
 
 @dataclass(slots=True)
@@ -55,6 +57,7 @@ class _Client:
     token: str
     caller: Caller
     page: AttachedPage | None = None
+    relay: PageRelay | None = None  # to the hub that has the session, if it is another one
     calls: int = 0
 
 
@@ -101,8 +104,16 @@ class PageNamespace:
 
     async def _disconnect(self, sid: str, reason: Any = None) -> None:
         client = self._clients.pop(sid, None)
-        if client is not None and client.page is not None:
-            await self._detach(client.page)
+        if client is not None:
+            await self._release(client)
+
+    async def _release(self, client: _Client) -> None:
+        relay, client.relay = client.relay, None
+        if relay is not None:
+            await relay.close()
+        page, client.page = client.page, None
+        if page is not None:
+            await self._detach(page)
 
     async def _here(self, sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
         """A page wants to drive a session."""
@@ -114,6 +125,8 @@ class PageNamespace:
         if agent is None:
             return {"ok": False, "error": "there is no such session of a browser agent"}
         try:
+            if owner := await self._backend.owner_url(session):
+                return await self._here_at(owner, sid, client, data)
             await self._backend.open_session(session)
         except HooklineError as error:
             return {"ok": False, "error": str(error)}
@@ -126,9 +139,26 @@ class PageNamespace:
         told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._backend.frame_urls}
         return {"ok": True, **told}
 
+    async def _here_at(self, owner: str, sid: str, client: _Client, data: dict[str, Any]) -> dict[str, Any]:
+        """Another hub has the session: the page attaches there, through this one. Raises HooklineError."""
+        await self._release(client)
+
+        async def lost() -> None:
+            client.relay = None
+            await self._server.emit("again", {}, to=sid, namespace=NAMESPACE)
+
+        try:
+            client.relay = await PageRelay.open(owner, client.token, self._sender(sid), lost)
+            answer: dict[str, Any] = await client.relay.ask("here", data)
+        except HooklineError as error:
+            return {"ok": False, "error": str(error), "again": True}
+        if answer.get("ok") is not True:
+            await self._release(client)
+            return answer
+        return {**answer, "frames": self._backend.frame_urls}  # the documents of this hub's own console
+
     async def _attach(self, sid: str, client: _Client, session: str) -> None:
-        if client.page is not None:
-            await self._detach(client.page)
+        await self._release(client)
         client.page = AttachedPage(self._sender(sid), PageAddress(session, client.caller))
         before = self._backend.pages.attach(client.page)
         if before is not None:
@@ -163,6 +193,8 @@ class PageNamespace:
     async def _call(self, sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
         """A tool call of a script that runs in the page, or of the agent's own code."""
         client = self._clients.get(sid)
+        if client is not None and client.relay is not None:
+            return await self._pass_on(client.relay, "call", data) or _error("the hub that has this session has left")
         if client is None or client.page is None or not isinstance(data, dict):
             return _error("no session is attached to this page")
         name, input = data.get("name"), data.get("input")
@@ -198,13 +230,26 @@ class PageNamespace:
         call = ToolCall(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, PAGE_CALLER)
         return await InternalToolCall(thread, call).run(opened.runtime.host_for(opened, thread), tool)
 
+    async def _pass_on(self, relay: PageRelay, event: str, data: Any) -> dict[str, Any]:
+        """The answer of the hub that has the session; empty if it has left."""
+        try:
+            answer = await relay.ask(event, data)
+        except HooklineError:
+            return {}
+        return answer if isinstance(answer, dict) else {}
+
     async def _write_log(self, sid: str, data: Any = None, *rest: Any) -> None:
+        if (relay := self._relay(sid)) is not None:
+            await self._pass_on(relay, "log", data)
+            return
         page = self._page(sid)
         run = page.runs.get(str(data.get("run"))) if page is not None and isinstance(data, dict) else None
         if run is not None and (line := run.cut_line(data.get("values"))) is not None:
             _log.info("[%s] %s", run.hook, line)
 
     async def _save_state(self, sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
+        if (relay := self._relay(sid)) is not None:
+            return await self._pass_on(relay, "state", data)
         page = self._page(sid)
         dom = data.get("dom") if isinstance(data, dict) else None
         if page is None or not isinstance(dom, str):
@@ -215,11 +260,17 @@ class PageNamespace:
             return {"ok": False}
 
     async def _set_frames(self, sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
+        if (relay := self._relay(sid)) is not None:
+            return await self._pass_on(relay, "frames", data)
         page = self._page(sid)
         if page is None or not isinstance(data, dict):
             return {"ok": False}
         page.frames = {frame: data[frame] for frame in FRAMES if data.get(frame) in _FRAME_STATES}
         return {"ok": True}
+
+    def _relay(self, sid: str) -> PageRelay | None:
+        client = self._clients.get(sid)
+        return None if client is None else client.relay
 
     def _page(self, sid: str) -> AttachedPage | None:
         client = self._clients.get(sid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Double, cast, delete, func, literal, select, update
@@ -26,7 +27,7 @@ class HubTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def mark_seen(self, id: str, url: str, forget_after: float) -> None:
+    async def mark_seen(self, id: str, url: str, forget_after: timedelta) -> None:
         """By the database's clock: those of hubs may differ."""
 
         def work(connection: Connection) -> None:
@@ -34,7 +35,7 @@ class HubTable:
             statement = insert_into(connection.dialect.name, hubs).values(id=id, url=url, seen=now)
             changed = {"url": statement.excluded.url, "seen": statement.excluded.seen}
             connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
-            connection.execute(delete(hubs).where(hubs.c.seen < now - forget_after))
+            connection.execute(delete(hubs).where(hubs.c.seen < now - forget_after.total_seconds()))
 
         await self._database.write(work)
 
@@ -42,23 +43,25 @@ class HubTable:
         statement = delete(hubs).where(hubs.c.id == id)
         await self._database.write(lambda connection: connection.execute(statement) and None)
 
-    async def running(self, within: float) -> list[HubRow]:
-        """Those that were seen within these seconds."""
+    async def running(self, within: timedelta) -> list[HubRow]:
+        """Those that were seen within this time."""
 
         def work(connection: Connection) -> list[HubRow]:
-            statement = select(hubs.c.id, hubs.c.url, hubs.c.seen).where(hubs.c.seen >= _now(connection) - within)
+            statement = select(hubs.c.id, hubs.c.url, hubs.c.seen).where(
+                hubs.c.seen >= _now(connection) - within.total_seconds()
+            )
             return [HubRow(*row) for row in connection.execute(statement.order_by(hubs.c.id))]
 
         return await self._database.read(work)
 
-    async def of_session(self, session: str, within: float) -> HubRow | None:
-        """The hub that claimed the session last, if it was seen within these seconds."""
+    async def of_session(self, session: str, within: timedelta) -> HubRow | None:
+        """The hub that claimed the session last, if it was seen within this time."""
 
         def work(connection: Connection) -> HubRow | None:
             statement = (
                 select(hubs.c.id, hubs.c.url, hubs.c.seen)
                 .join(sessions, sessions.c.hub == hubs.c.id)
-                .where(sessions.c.id == escape_text(session), hubs.c.seen >= _now(connection) - within)
+                .where(sessions.c.id == escape_text(session), hubs.c.seen >= _now(connection) - within.total_seconds())
             )
             row = connection.execute(statement).first()
             return None if row is None else HubRow(*row)
