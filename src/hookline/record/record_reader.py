@@ -22,13 +22,15 @@ LineFilter = Callable[[bytes], bool]
 
 _TIME: Final = b'"at":"'
 _TIME_LENGTH: Final = len("2026-11-16T20:01:35.458752Z")
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
     **dict.fromkeys(("kind", "event", "host", "session", "thread", "agent", "user", "tool", "call", "caller"), (str,)),
     **dict.fromkeys(("verdict", "reason", "hook", "file", "dialect", "hooks"), (str,)),
     **dict.fromkeys(("line", "lost", "cut"), (int,)),
     "ms": (int, float),
     **dict.fromkeys(("trace", "notes", "failures"), (list,)),
 }
+_MAX_SHAPES: Final = 1000
+_known_shapes: Final[set[tuple[Any, ...]]] = set()  # keys and types of values
 _MTIME_SLACK: Final = 1.0  # file times are coarser than the clock
 
 
@@ -84,7 +86,8 @@ def _read_latest(
 
 def first_time(directory: RecordDirectory) -> str:
     """The time of the oldest record; "" if there is none."""
-    times = [line_time(line).decode() for path in directory.live_segments() for line in islice(read_lines(path), 1)]
+    live = (filter(None, map(parse_record, read_lines(path))) for path in directory.live_segments())
+    times = [record["at"] for records in live for record in islice(records, 1)]
     times += [archive_times(path)[0] for path in directory.archives()[:1]]
     return min(times, default="")
 
@@ -147,10 +150,12 @@ def _has_known_types(record: Record) -> bool:
     at = record.get("at")
     if type(at) is not str or len(at) != _TIME_LENGTH or at[-1] != "Z":
         return False
-    for key, value in record.items():
-        kinds = _KINDS.get(key)
-        if kinds is not None and type(value) not in kinds:
+    shape = (*record, *map(type, record.values()))
+    if shape not in _known_shapes:  # most records look alike
+        if not all(type(value) in _TYPES.get(key, (type(value),)) for key, value in record.items()):
             return False
+        if len(_known_shapes) < _MAX_SHAPES:
+            _known_shapes.add(shape)
     return "trace" not in record or all(map(_is_trace_entry, record["trace"]))
 
 
