@@ -88,3 +88,20 @@ def test_properties_in_a_test_file(hookline):
     assert result.exit_code == 1
     assert "all-safe" in result.stdout
     assert "hookline fire tool.before" in result.stdout
+
+
+def test_a_counter_example_without_any_fact(hookline):
+    result = hookline("prove", "--config", "hooks.yaml", "--event", "prompt.submit", "--denied", "not: {prompt: x}")
+    assert result.exit_code == 2
+    assert hookline(*shlex.split(result.stdout.splitlines()[1])[1:]).exit_code == 0
+    Path("case.yaml").write_text(
+        "note: every other prompt is denied\nfile: hooks.yaml\n"
+        "properties: [{id: none, on: prompt.submit, never: {not: {prompt: x}}}]\n"
+    )
+    result = hookline("test", "case.yaml")
+    assert (result.exit_code, "counter-example: hookline fire" in result.stdout) == (1, True)
+
+
+def test_a_condition_that_no_event_meets(hookline):
+    result = hookline("prove", "--config", "hooks.yaml", "--denied", "kind: shell, tool: write_file")
+    assert (result.exit_code, "No event meets this condition" in result.stdout) == (0, True)

@@ -58,6 +58,19 @@ def test_a_guard_holds_for_every_agent_and_spelling(text):
     assert answer([ENV], text).result is PROVED
 
 
+@pytest.mark.parametrize(
+    ("text", "is_vacuous"),
+    [
+        ("kind: shell, tool: write_file", True),
+        ("kind: write, input: {path: $a}", True),
+        (r"kind: write, input: {path: '\.env$'}", False),
+    ],
+)
+def test_a_condition_that_no_event_meets_is_told(text, is_vacuous):
+    found = answer([ENV], text)
+    assert (found.result, found.is_vacuous) == (PROVED, is_vacuous)
+
+
 @pytest.mark.parametrize("text", [r"input: {path: '\.env$'}", r"kind: write, input: {path: '\.env'}", "kind: write"])
 def test_what_a_guard_does_not_cover_is_found(text):
     found = answer([ENV], text)

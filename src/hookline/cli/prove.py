@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from hookline.prove.prover import ProofAnswer
 
 _PROGRESS_SECONDS: Final = 1.0
-_EXIT_CODES: Final = {"proved": 0, "counter-example": 2, "not proved": 3}
-_COLOURS: Final = {"proved": Colour.GREEN, "counter-example": Colour.RED, "not proved": Colour.YELLOW}
+_REFUTED: Final = "counter-example"
+_EXIT_CODES: Final = {"proved": 0, _REFUTED: 2, "not proved": 3}
+_COLOURS: Final = {"proved": Colour.GREEN, _REFUTED: Colour.RED, "not proved": Colour.YELLOW}
 
 
 def _read_timeout(context: click.Context, parameter: click.Parameter, value: str) -> timedelta:
@@ -92,8 +93,11 @@ def _progress() -> Callable[[str], None]:
 
 def _show(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
     out_labelled(f"{answer.result}:", _COLOURS[answer.result], f" {_describe(answer.wanted)}")
-    if answer.facts:
-        out(f"  {_fire_command(answer, configs)}")
+    command = _fire_command(answer, configs)
+    if command is not None:
+        out(f"  {command}")
+    if answer.is_vacuous:
+        out("  No event meets this condition, whatever the hooks are: check how it is written.")
     for reason in answer.reasons:
         out(wrap(reason, "  "))
 
@@ -109,8 +113,9 @@ def _show_json(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
             "event": answer.wanted.event,
             "expect": "denied or asked" if answer.wanted.ask_is_enough else "denied",
             "result": str(answer.result),
-            "facts": answer.facts or None,
-            "command": _fire_command(answer, configs) if answer.facts else None,
+            "facts": answer.facts if answer.result == _REFUTED else None,
+            "command": _fire_command(answer, configs),
+            "vacuous": answer.is_vacuous,
             "reasons": list(answer.reasons),
             "rounds": answer.rounds,
             "seconds": round(answer.seconds, 3),
@@ -118,7 +123,9 @@ def _show_json(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
     )
 
 
-def _fire_command(answer: ProofAnswer, configs: tuple[str, ...]) -> str:
+def _fire_command(answer: ProofAnswer, configs: tuple[str, ...]) -> str | None:
+    if answer.result != _REFUTED:
+        return None
     from hookline.prove.example_event import fire_command
 
     return fire_command(answer.wanted.event, answer.facts, configs)

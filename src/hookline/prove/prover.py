@@ -57,6 +57,7 @@ class ProofAnswer:
     result: ProofResult
     facts: dict[str, Any] = field(default_factory=dict)  # of a counter-example
     reasons: tuple[str, ...] = ()  # why it is not proved
+    is_vacuous: bool = False  # proved, because no event meets the condition, whatever the hooks are
     rounds: int = 0
     seconds: float = 0.0
 
@@ -81,7 +82,8 @@ def prove(
     result, facts = prover.run()
     seconds = time.monotonic() - begun
     reasons = tuple(dict.fromkeys(prover.reasons)) if result is ProofResult.NOT_PROVED else ()
-    return ProofAnswer(wanted, result, facts, reasons, prover.rounds, seconds)
+    is_vacuous = result is ProofResult.PROVED and not prover.has_events
+    return ProofAnswer(wanted, result, facts, reasons, is_vacuous, prover.rounds, seconds)
 
 
 class _Prover:
@@ -97,6 +99,7 @@ class _Prover:
         self.names = tuple(dict.fromkeys(name for each in conditions for name in named_tools(each)))[:_MAX_NAMES]
         self.reasons: list[str] = []
         self.rounds = 0
+        self.has_events = False  # the solver has found an event that meets the condition
 
     def run(self) -> tuple[ProofResult, dict[str, Any]]:
         try:
@@ -241,7 +244,9 @@ class _KindSearch:
 
     def _next(self, searching: ModelSearch) -> FoundModel | None:
         self.prover.rounds += 1
-        return searching.find()
+        found = searching.find()
+        self.prover.has_events = self.prover.has_events or found is not None
+        return found
 
     def _judge(self, found: FoundModel) -> tuple[dict[str, Any], Judgement]:
         """The first event that is a counter-example, else the last one that the property is about, else the last."""

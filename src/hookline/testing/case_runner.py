@@ -139,15 +139,15 @@ def _unproved_properties(case: Case, book: Book, directory: Path) -> Iterator[Di
         return
     with extra_required("a property needs the solver z3", "prove"):
         from hookline.prove.example_event import fire_command
-        from hookline.prove.prover import prove
+        from hookline.prove.prover import ProofResult, prove
     for wanted in case.properties:
         answer = prove(book, wanted, directory, _PROOF_TIMEOUT)
-        if answer.facts:
+        if answer.result is ProofResult.COUNTER_EXAMPLE:
             configs = () if case.config_file is None else (str(case.config_file),)
             yield Difference(
                 wanted.id, "proved", f"{answer.result}: {fire_command(wanted.event, answer.facts, configs)}"
             )
-        elif answer.reasons:
+        elif answer.result is not ProofResult.PROVED:
             yield Difference(wanted.id, "proved", "\n".join((str(answer.result), *answer.reasons)))
 
 
