@@ -152,10 +152,15 @@ def _more_serious(first: _Unknown | None, second: _Unknown) -> _Unknown:
 
 def all_of(parts: Iterable[Condition]) -> Condition:
     """The simplest condition that holds if all parts hold."""
-    flat = tuple(part for part in parts if not isinstance(part, Always))
+    flat: list[Condition] = []
+    for part in parts:
+        if type(part) is All:  # a mapping within a mapping: thousands of hooks have one
+            flat += part.parts
+        elif type(part) is not Always:
+            flat.append(part)
     if not flat:
         return ALWAYS
-    return flat[0] if len(flat) == 1 else All(flat)
+    return flat[0] if len(flat) == 1 else All(tuple(flat))
 
 
 ALWAYS = Always()
