@@ -71,48 +71,53 @@ def verb(
     hookline hub --open
     hookline hub --demo
     """
-    given = {
-        "host": host,
-        "port": port,
-        "store": store,
-        "redis": redis,
-        "workspaces": tuple(Path(each).resolve() for each in workspaces),
-    }
-    chosen = {name: value for name, value in given.items() if value not in (None, ())}
+    given = {"host": host, "port": port, "store": store, "redis": redis}
+    places = tuple(Path(each).resolve() for each in workspaces)
+    chosen = {name: value for name, value in {**given, "workspaces": places}.items() if value not in (None, ())}
     context.meta[_OPTIONS] = {"config_file": config_file, "given": chosen}
     if context.invoked_subcommand is not None:
         return
     _require_extra()
+    if demo:
+        _serve_demo(host or "127.0.0.1", 8765 if port is None else port, opens)
+    else:
+        _serve(_read_config(config_file, chosen), opens)
+
+
+def _serve(config: HubConfig, opens: bool) -> None:
     from hookline.hosts.hub.hub_file import read_joined_hub
     from hookline.hub.hub_server import run_hub
 
     async def on_ready(hub: Hub, link: str) -> None:
-        out(f"hookline hub: {hub.config.url}")
-        out(f"Sign in within 5 minutes, once: {link}")
         joined = read_joined_hub(hub.config.state)
-        if joined is not None:
-            out(
-                f"Agents here keep asking {joined.url}, which you joined. To ask this hub: `hookline hub leave`, restart."
-            )
-        if demo:
-            out("The agents are made up and work in a scratch directory. Ctrl-C ends the hub and removes it.")
-        else:
-            out("`hookline hub open` prints a new link. Ctrl-C ends the hub.")
-        flush_output()  # whoever reads a pipe waits for the link
-        if opens:
-            click.launch(link)
+        keep = "Agents here keep asking {url}, which you joined. To ask this hub: `hookline hub leave`, restart."
+        hints = [] if joined is None else [keep.format(url=joined.url)]
+        _announce(hub, link, [*hints, "`hookline hub open` prints a new link. Ctrl-C ends the hub."], opens)
 
-    if demo:
-        from hookline.demo.hub_demo import demo_config, play_hub_demo
+    run_async(run_hub(config, on_ready))
 
-        async def on_demo_ready(hub: Hub, link: str) -> None:
-            hub.run_in_background(play_hub_demo(hub))
-            await on_ready(hub, link)
 
-        with demo_config(host or "127.0.0.1", 8765 if port is None else port) as config:
-            run_async(run_hub(config, on_demo_ready))
-    else:
-        run_async(run_hub(_read_config(config_file, chosen), on_ready))
+def _serve_demo(host: str, port: int, opens: bool) -> None:
+    from hookline.demo.hub_demo import demo_config, play_hub_demo
+    from hookline.hub.hub_server import run_hub
+
+    async def on_ready(hub: Hub, link: str) -> None:
+        hub.run_in_background(play_hub_demo(hub))
+        hint = "The agents are made up and work in a scratch directory. Ctrl-C ends the hub and removes it."
+        _announce(hub, link, [hint], opens)
+
+    with demo_config(host, port) as config:
+        run_async(run_hub(config, on_ready))
+
+
+def _announce(hub: Hub, link: str, hints: list[str], opens: bool) -> None:
+    out(f"hookline hub: {hub.config.url}")
+    out(f"Sign in within 5 minutes, once: {link}")
+    for each in hints:
+        out(each)
+    flush_output()  # whoever reads a pipe waits for the link
+    if opens:
+        click.launch(link)
 
 
 @verb.command("open", cls=Verb, short_help="Print a new link that signs you in.")

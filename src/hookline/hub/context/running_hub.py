@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -56,8 +57,8 @@ from hookline.runtime.settings import Settings
 from hookline.runtime.storage.store import Store, file_url
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
-_TIDY_SECONDS: Final = 300.0
-_FOLLOW_SECONDS: Final = 1.0
+_TIDY_EVERY: Final = timedelta(minutes=5)
+_FOLLOW_EVERY: Final = timedelta(seconds=1)
 
 _log = logging.getLogger("hookline.hub")
 
@@ -71,45 +72,60 @@ class Hub:
         self.store = store
         self.database = store.database  # for the hub's own tables
         self.addresses = HubAddresses.of(config)
+        self.machine = os.uname().nodename
         self.started = time.time()
         self.access = Access(UserTable(self.database))
         self.enter_limit = RateLimit(_ENTER_TRIES)
+        self.oidc: OidcLogin | None = None
+        self.socket = create_socket_server()
+        self.bus = EventBus(self.socket, self.access)
+        self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._create_record()
+        self._create_rules()
+        self._create_sessions()
+        self.peers = self._create_peers() if config.redis else None
+
+    def _create_record(self) -> None:
+        """What hosts recorded: taken in, shown and explained."""
         self.decisions = DecisionTable(self.database)
         self.origins = OriginTable(self.database)
         self.books = BookTable(self.database)
         self.hooks = HooksInForce(self.books, lambda: self.runtime_settings(Path("/")))
         self.explainer = Explainer(self.decisions, self.hooks)
-        self.machine = os.uname().nodename
         self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, self._hub_places)
         self.hook_counter = HookCounter(self.decisions, self.books)
-        self.socket = create_socket_server()
-        self.bus = EventBus(self.socket, self.access)
-        own = (config.own_hooks,) if config.own_hooks is not None else ()
-        self.rules = RuleSets(RuleTable(self.database), (*own, *disabled_tool_hooks(config.tools)))
-        self.rule_preview = RulePreview(self.decisions, self.hooks)
-        self.approvals = ApprovalDesk(QuestionTable(self.database), store, self.bus.publish)
         self.live = LiveRows(self._send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken)
-        self.retention = Retention(self.database, config.record_keep, config.record_most)
-        self.record_intake = RecordIntake(record_directory(config.state), self.intake, store)
-        self.agents = HubAgents(AgentTable(self.database), config.agents_directory)
+        self.record_intake = RecordIntake(record_directory(self.config.state), self.intake, self.store)
+        self.retention = Retention(self.database, self.config.record_keep, self.config.record_most)
+
+    def _create_rules(self) -> None:
+        own = (self.config.own_hooks,) if self.config.own_hooks is not None else ()
+        self.rules = RuleSets(RuleTable(self.database), (*own, *disabled_tool_hooks(self.config.tools)))
+        self.rule_preview = RulePreview(self.decisions, self.hooks)
+
+    def _create_sessions(self) -> None:
+        """Agents that run here, and their pages."""
+        publish, store = self.bus.publish, self.store
+        self.agents = HubAgents(AgentTable(self.database), self.config.agents_directory)
         self.runtimes = Runtimes(self.runtime_settings)
-        self.session_updates = SessionUpdates(self.bus.publish)
+        self.session_updates = SessionUpdates(publish)
         self.sessions = HubSessions(store, self.runtimes, self.session_updates)
         urls = self.addresses.frame_urls
-        self.pages = BrowserPages(self.socket, self.access, store, self.agents, self.bus.publish, urls)
+        self.pages = BrowserPages(self.socket, self.access, store, self.agents, publish, urls)
         self.pages.use_runtimes(self.runtimes)
         self.session_import = SessionImport(store, self.agents, self.rules, self.sessions, self.pages.states)
-        self.oidc: OidcLogin | None = None
-        self.peers: Peers | None = None
-        if config.redis:
-            self.bus.fan_out = FanOut(config.redis, id, self._receive)
-            self.bus.fan_out.on_gap = self._catch_up
-            self.peers = Peers(HubTable(self.database), id, config.own_peer_url)
-            self.sessions.on_start = self.peers.take
-            self.pages.owner_of = self.peers.owner_of
-            self.approvals.on_change = self._tell_approvals
-        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _create_peers(self) -> Peers:
+        """The other hubs on this database, with Redis between them."""
+        self.bus.fan_out = FanOut(self.config.redis, self.id, self._receive)
+        self.bus.fan_out.on_gap = self._catch_up
+        self.approvals.on_change = self._tell_approvals
+        peers = Peers(HubTable(self.database), self.id, self.config.own_peer_url)
+        self.sessions.on_start = peers.take
+        self.pages.owner_of = peers.owner_of
+        return peers
 
     @classmethod
     @asynccontextmanager
@@ -174,7 +190,7 @@ class Hub:
     async def _follow_agents(self) -> None:
         """Agents that were made at another hub."""
         while True:
-            await asyncio.sleep(_FOLLOW_SECONDS)
+            await asyncio.sleep(_FOLLOW_EVERY.total_seconds())
             try:
                 await self.agents.load()
             except HooklineError:
@@ -251,7 +267,7 @@ class Hub:
                 await self.access.remove_expired()
             except Exception:
                 _log.warning("old credentials could not be removed", exc_info=True)
-            await asyncio.sleep(_TIDY_SECONDS)
+            await asyncio.sleep(_TIDY_EVERY.total_seconds())
 
     def _is_watched(self) -> bool:
         if self.bus.fan_out is not None:
