@@ -140,13 +140,13 @@ def parse_record(line: bytes) -> Record | None:
         record, end = _decode(text)
     except (ValueError, RecursionError):
         return None
-    if end != len(text) or not isinstance(record, dict) or not isinstance(record.get("id"), str):
-        return None
-    return record if _has_known_types(record) else None
+    return record if end == len(text) and is_record(record) else None
 
 
-def _has_known_types(record: Record) -> bool:
-    """So that no reader stumbles over a record that somebody changed. Any key may be missing but the time."""
+def is_record(record: Any) -> bool:
+    """So that no reader stumbles over a record that somebody changed. Any key may be missing but the id and the time."""
+    if type(record) is not dict or type(record.get("id")) is not str:
+        return False
     at = record.get("at")
     if type(at) is not str or len(at) != _TIME_LENGTH or at[-1] != "Z":
         return False

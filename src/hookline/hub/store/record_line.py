@@ -15,7 +15,7 @@ from hookline.formatting import printable
 from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import line_hash
 from hookline.record.record_log import outcome_of
-from hookline.record.record_reader import Record, parse_record
+from hookline.record.record_reader import Record, is_record, parse_record
 from hookline.runtime.storage.columns import escape_text
 
 MAX_LINE: Final = 80_000  # bytes; hosts cut their lines to 64 KB
@@ -61,13 +61,11 @@ def parse_line(line: bytes) -> RecordLine | None:
 
 def _parse_json(line: bytes) -> Record | None:
     """pydantic's parser takes half as long as Python's, but refuses lone surrogates and deep nesting, which hosts may write."""
-    if not (line.startswith(b"{") and line.endswith(b"}")):
-        return None
     try:
         record = from_json(line)
     except ValueError:
         return parse_record(line)
-    return record if isinstance(record.get("id"), str) and isinstance(record.get("at"), str) else None
+    return record if line.startswith(b"{") and line.endswith(b"}") and is_record(record) else None
 
 
 def searched_name(value: object) -> str:
