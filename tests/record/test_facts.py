@@ -191,6 +191,11 @@ def test_the_first_half_of_a_secret_is_not_shown_where_a_text_is_cut(before: int
         assert "ghp_a" not in recordable().value(value)
 
 
+def test_a_masked_text_is_shown_up_to_where_it_is_cut() -> None:
+    short = recordable().text("password=hunter22 " + "x" * MAX_TEXT)
+    assert short.startswith("password=*** " + "x" * (MAX_TEXT - 13) + "… (")
+
+
 @pytest.mark.parametrize("word", ["to\u212aen", "pa\u017f\u017fword"])
 def test_letters_that_are_the_same_in_another_case_are_looked_at(word: str) -> None:
     assert recordable().value({word: "x", "text": f"{word}=hunter22"}) != {word: "x", "text": f"{word}=hunter22"}

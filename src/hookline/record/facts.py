@@ -22,7 +22,7 @@ from hookline.lazy_imports import lazy_pattern
 MAX_TEXT: Final = 4096  # characters of one text
 _MAX_VALUES: Final = 2000  # of one event
 _MAX_DEPTH: Final = 20
-_LONGEST_TOKEN_START: Final = 512  # with so many characters, every token is seen to be one
+_LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize it
 
 # Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
@@ -75,10 +75,12 @@ class RecordableFacts(AsTheyAre):
         """Looks further than it shows, so that the first half of a secret is not shown."""
         if not self._masks:
             return text[:MAX_TEXT]
-        further = max((_LONGEST_TOKEN_START, *map(len, environment_secrets()[:1])))
-        start = text[: MAX_TEXT + further]
+        lookahead = max((_LOOKAHEAD, *map(len, environment_secrets()[:1])))
+        start = text[: MAX_TEXT + lookahead]
         masked = self._mask(start)
-        return start[:MAX_TEXT] if masked == start else masked[: min(MAX_TEXT, max(0, len(masked) - further))]
+        if masked == start or len(text) == len(start):
+            return masked[:MAX_TEXT]
+        return masked[: min(MAX_TEXT, max(0, len(masked) - lookahead))]
 
     def value(self, value: Any, depth: int = 0) -> Any:
         kind = type(value)
@@ -115,8 +117,8 @@ class RecordableFacts(AsTheyAre):
             for key, item in found.items():
                 if is_secret_field(key):
                     found[key] = _hide(item, hides_numbers="token" not in key.lower())  # `max_tokens: 4096`
-            if is_secret_field(found.get("name")) or is_secret_field(found.get("key")):
-                found |= {key: _hide(found[key], hides_numbers=True) for key in ("value",) if key in found}
+            if "value" in found and (is_secret_field(found.get("name")) or is_secret_field(found.get("key"))):
+                found["value"] = _hide(found["value"], hides_numbers=True)
         return found
 
     def _key(self, key: Any) -> str:
