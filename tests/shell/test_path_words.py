@@ -38,6 +38,22 @@ def words(text: str) -> set[str | None]:
         ("echo /x; kill $y", set()),
         ("cat .*", {None, ".*"}),
         ("docker run -v ~:/x i", {"run", "~:/x", "~", "i"}),
+        (
+            "docker run --mount type=bind,src=/y,dst=/x i",
+            {"run", "type=bind,src=/y,dst=/x", "bind,src=/y,dst=/x", "/y"},
+        ),
+        ("cat /etc/os-release /usr/include/a.h", set()),
+        ("cp /etc/os-release a", {"/etc/os-release", "a"}),
+        ("cat /usr/include/../x", {"/usr/include/../x"}),
+        ("cat < /dev/tcp/h/1", set()),
+        ("touch $OLDPWD/a", {"//a", None}),
+        ("touch ~-/a", {"//a"}),
+        ("cd b && touch ~-/a", {"b", "/w/a"}),
+        ("sed 'w /x' a", {"/x", "a"}),
+        ("sed 'r /x' a", {"/x", "a"}),
+        ("vim -c 'w /x' a", {"w /x", "/x", "a"}),
+        ("sqlite3 a '.output /x'", {"a", ".output /x", "/x"}),
+        ("psql -c \"copy t to '/x'\"", {"copy t to '/x'", "/x"}),
     ],
 )
 def test_arguments(text: str, found: set[str | None]) -> None:
@@ -49,3 +65,9 @@ def test_a_word_is_relative_to_the_directory_of_its_command() -> None:
     found = set(find_path_words(text, "/w", lambda path: True))
     assert {("/w", "a"), ("/w/b", "c"), ("/w/b/d", "e"), ("/w/b", "f"), ("/w/b/d", "f")} <= found
     assert ("/w", "c") not in found
+
+
+def test_going_back_ends_where_the_line_was() -> None:
+    found = set(find_path_words(read_commands("cd b && cd - && cat c"), "/w", lambda path: True))
+    assert ("/w", "c") in found
+    assert all(word != "~" for _, word in found)

@@ -65,11 +65,11 @@ _METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]{1,2000})\1\s*\.\s*(?:execute\b|
 _WRITING: Final = lazy_pattern(
     r"""\bio\.open"""
     r"""|\b(?:write_text|write_bytes|writeFile|appendFile|writeTextFile|createWriteStream|outputFile|file_put_contents|fopen|fputs)"""
-    r"""|\bBun\.write|\b(?:File|IO|FileUtils|Deno|os|shutil|fs|fsp|Path)\s*\.\s*(?:write\w*|delete|rename\w*|replace|remove\w*"""
+    r"""|\b(?:mkdir|makedirs|mkdirSync|mkdir_p|mkpath|touch)\b|\bBun\.write|\b(?:File|IO|FileUtils|Deno|os|shutil|fs|fsp|Path)\s*\.\s*(?:write\w*|delete|rename\w*|replace|remove\w*"""
     r"""|unlink\w*|truncate\w*|symlink\w*|link\w*|chmod\w*|copy\w*|move|mv|cp\w*|rm\w*|open)\b|\.(?:unlink|touch|rename|replace)\(\s*\)"""
     r"""|\b(?:unlink|rename|copyFile|rm|symlink|truncate|ftruncate|chmod)(?:Sync)?\b\s*[(\s]|\b(?:writefile|write-region|delete-file)\b"""
 )
-_WRITE_MODE: Final = lazy_pattern(r"""[,(=]\s*["'][rbt]{0,2}[wax+][bt+]{0,2}["']|["']\s*\+?>{1,2}\s*[\w./~$]""")
+_WRITE_MODE: Final = lazy_pattern(r"""[,(=]\s*["'][rbt]{0,2}[wax+][bt+]{0,2}["']|["']\s*\+?>{1,2}\s*[\w./~$"']""")
 _PATH: Final = lazy_pattern(r"[<>+|\s]*([\w.~$@%+/:-]*[./][\w.~$@%+/:-]*|credentials|authorized_keys)")
 _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){0,4000})'|`((?:[^`\\]|\\.){0,4000})`")
 _ARGUMENTS: Final = lazy_pattern(r"[\s,\[(]*(?:\w+\s*=\s*(?![\"'`]))?[\s,\[(]*")

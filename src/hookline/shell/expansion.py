@@ -28,6 +28,7 @@ _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
 _GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
 _PATH_VARIABLES: Final = frozenset(("HOME", "PWD", "OLDPWD"))
+_TILDES: Final = {"HOME": "~", "OLDPWD": "~-"}  # what the shell writes for them
 _SHELL_VARIABLES: Final = frozenset(("SHELL", "BASH", "0"))
 _CONVERSION: Final = lazy_pattern(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
 _ESCAPE: Final = lazy_pattern(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
@@ -228,8 +229,8 @@ class Environment:
             yield " \t\n"
             return
         if name in _PATH_VARIABLES and name not in self.variables:
-            if name == "HOME":
-                yield "~"
+            if name in _TILDES:
+                yield _TILDES[name]
             yield UNKNOWN_PATH
             return
         if name in _SHELL_VARIABLES and name not in self.variables:

@@ -59,6 +59,10 @@ _CODE_OPTIONS: Final = {
 """Options whose next word is code."""
 _MESSAGE_OPTION: Final = lazy_pattern(r"-\w*m|--message|--title|--body|--notes")
 _MESSAGE_PROGRAMS: Final = frozenset(("git", "gh", "glab", "hg", "svn", "jj"))
+_CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
+_CONTAINER_OPTIONS: Final = frozenset(("-w", "--workdir", "--entrypoint", "--tmpfs"))
+"""Options whose value is a path in the container."""
+_IN_CONTAINER: Final = frozenset(("target", "dst", "destination"))  # the same, in --mount
 _MAX_LETTERS: Final = 5  # of options before a value in the same word
 _DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
 _FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
@@ -104,6 +108,7 @@ class _Walk:
     is_directory: Callable[[str], bool]
     directories: dict[Path, tuple[str, ...]] = field(default_factory=dict)  # of each group, as far as the walk has come
     changes: dict[Path, _Change] = field(default_factory=dict)
+    previous: tuple[str, ...] = ("/",)  # what `cd -` goes back to
 
     def find(self) -> Iterator[tuple[str, str | None]]:
         self.directories[()] = (self.start,)
@@ -118,6 +123,7 @@ class _Walk:
             directories = self._enter(group, command.operator)
             named = [each for word in files.pop(command.path, ()) for each in _redirected(word)]
             named += _argument_words(command, inner.get(number, frozenset()))
+            named = [self._resolve_previous(word) for word in named]
             yield from ((directory, word) for word in named for directory in directories)
             if program_name(command.words[0]) in _DIRECTORY_CHANGES:
                 self._change_directory(group, command)
@@ -125,6 +131,12 @@ class _Walk:
         for words in files.values():
             for word in words:
                 yield from ((directory, each) for each in _redirected(word) for directory in everywhere)
+
+    def _resolve_previous(self, word: str | None) -> str | None:
+        """`~-` is where the shell was before its last `cd`; before the first one, it may be anywhere."""
+        if word is None or not (word == "~-" or word.startswith("~-/")):
+            return word
+        return f"{self.previous[0]}/{word[3:]}"
 
     def _enter(self, group: Path, operator: str) -> tuple[str, ...]:
         """The directories in which the next command of the group may run."""
@@ -141,9 +153,11 @@ class _Walk:
 
     def _change_directory(self, group: Path, command: RunCommand) -> None:
         before = self.directories[group]
-        operands = [visible_text(word) for word in command.words[1:] if not word.startswith("-")]
+        operands = [visible_text(word) for word in command.words[1:] if not word.startswith("-") or word == "-"]
         to = operands[0] if operands else "~"
-        after = tuple(posixpath.join(directory, posixpath.expanduser(to)) for directory in before)
+        is_back = to in ("-", "~-")
+        after = self.previous if is_back else tuple(posixpath.join(each, posixpath.expanduser(to)) for each in before)
+        self.previous = before
         is_sure = command.operator in ("", ";", "\n") and all(map(self.is_directory, after))
         earlier = self.changes.get(group)
         if earlier is not None:  # still in one chain of &&
@@ -187,9 +201,9 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
         return
     if name in ("test", "[", "[["):
         words = [word for at, word in enumerate(words) if _is_tested_file(words, at)]
-    if name in _DIRECTORY_CHANGES and any(word == "-" for word in words):
-        yield UNKNOWN_WORD
-    if name in _DIRECTORY_CHANGES and not any(not word.startswith("-") for word in words):
+    if name in _DIRECTORY_CHANGES and "-" in words:
+        yield "~-"
+    if name in _DIRECTORY_CHANGES and not any(not word.startswith("-") or word == "-" for word in words):
         yield "~"
     if name in _DIRECTORY_CHANGES and len(command.path) > 2 and any(".." in word for word in words):
         yield UNKNOWN_WORD  # a loop may go up any number of times
@@ -212,9 +226,10 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
     for word in words:
         is_code = name in _CODE_OPTIONS and _CODE_OPTIONS[name].fullmatch(before) is not None
         is_number = word.isdigit() and _NUMBER_OPTION.fullmatch(before) is not None
+        is_elsewhere = name in _CONTAINERS and before in _CONTAINER_OPTIONS
         is_message = name in _MESSAGE_PROGRAMS and _MESSAGE_OPTION.fullmatch(before) is not None
         before = word
-        if is_code or is_message:
+        if is_code or is_message or is_elsewhere:
             continue
         if skips_operand and not word.startswith("-") and not is_number:
             skips_operand = False
@@ -252,6 +267,10 @@ def _paths_in_word(word: str) -> Iterator[str | None]:
     _, has_value, value = text.partition("=")
     if has_value and not _URL.match(value):
         yield from _file_names(value)
+        if "," in value:  # type=bind,source=/x
+            for part in value.split(","):
+                key, _, path = part.partition("=")
+                yield from _file_names(path) if path and key not in _IN_CONTAINER else ()
 
 
 def _file_names(text: str) -> Iterator[str]:

@@ -54,8 +54,22 @@ LANGUAGES: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ()),
     **dict.fromkeys(("ssh", "scp", "sftp", "autossh", "slogin", "sshfs", "mosh"), ()),
 }
+_SQL_FILES: Final = lazy_pattern(
+    r"(?i)\\(?:o|i|ir|w|g)\s+[\"']?([^\s|\"';]+)"
+    r"|(?:\A|\n|;)\s*\.(?:output|once|backup|save|restore|read|open|import|log|dump|clone|excel)\s+[\"']?([^\s|\"';]+)"
+    r"|\b(?:outfile|dumpfile|infile|attach(?:\s+database)?|backup\s+to|vacuum\s+into)\s+[\"']([^\"'\n]+)"
+    r"|\bcopy\b[^;\n]{0,400}?\b(?:to|from)\s+[\"']([^\"'\n]+)"
+)
+_VI_FILES: Final = lazy_pattern(
+    r"(?:\A|[|\n+:])[\s:+]*[\d,%$.]*(?:w|wq|write|sav|saveas|r|read|so|source|e|edit|up|x)!?\s+(?:>>\s*)?([~/.\w$][^\s|!]*)"
+)
+FILES: Final[Mapping[str, re.Pattern[str]]] = {
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "pgcli", "mycli", "litecli"), _SQL_FILES),
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "vimdiff", "gvim", "rvim", "ed", "red"), _VI_FILES),
+}
+"""Files that such a program reads or writes because of its own language."""
 _LANGUAGE_SIGNS: Final = lazy_pattern(
-    r"[!;|>=]|\b(?:shell|system|exec|spawn|syscmd|program)\b|(?<![A-Za-z])[ewW]\b"
+    r"[!;|>=]|\b(?:shell|system|exec|spawn|syscmd|program)\b|(?<![A-Za-z])(?:[ewWrR]|wq|sav\w*|write|read)\b|[rR]\s*/|\\[oiwg]\b|\A\.\w|(?i:file|copy|attach|vacuum)"
     r"|[^\w\s][gpimIM0-9]*[ew][gpimIM0-9]*(?:\s|\Z)|(?i:command)|\A-S"
 )
 
@@ -79,6 +93,9 @@ def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) ->
     else:
         for pattern in LANGUAGES[name]:
             yield from (InnerCommand(code=code) for text in texts for code in _first_groups(pattern, text))
+        files = FILES.get(name)
+        if files is not None:
+            yield from (InnerCommand(("tee", file)) for text in texts for file in _first_groups(files, text))
         if name in ("make", "gmake", "bmake"):
             yield from _make_variables(words)
 
@@ -96,7 +113,7 @@ _SUBSTITUTION: Final = lazy_pattern(
 )
 _ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n]){0,2000}/[IM]*)"
 _SED_COMMAND: Final = lazy_pattern(
-    rf"(?:\A|[;{{}}\n])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+))"
+    rf"(?:\A|[;{{}}\n])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+)|[rR]\s*([^\n;}}]+))"
 )
 
 
@@ -112,10 +129,14 @@ def _sed_commands(script: str) -> Iterator[InnerCommand]:
     for number, found in enumerate(_SED_COMMAND.finditer(script)):
         if number >= _MAX_FOUND:
             break
-        yield InnerCommand(code=found[1].rstrip("}")) if found[1] else InnerCommand(("tee", found[2].strip()))
+        if found[1]:
+            yield InnerCommand(code=found[1].rstrip("}"))
+        elif found[2] or "/" in found[3]:
+            yield InnerCommand(("tee", found[2].strip()) if found[2] else ("cat", found[3].strip()))
 
 
 _AWK_FILE: Final = lazy_pattern(r">>?\s*\"((?:[^\"\\\n]|\\.){1,400})\"")
+_AWK_INPUT: Final = lazy_pattern(r"getline[^<;}\n]{0,100}<\s*\"((?:[^\"\\\n]|\\.){1,400})\"")
 _AWK_PIPES: Final = (
     lazy_pattern(r"\|&?\s*\"((?:[^\"\\\n]|\\.){1,2000})\""),
     lazy_pattern(r"\"((?:[^\"\\\n]|\\.){1,2000})\"\s*\|&?\s*getline"),
@@ -127,6 +148,7 @@ def _awk_commands(program: str) -> Iterator[InnerCommand]:
     for pattern in _AWK_PIPES:
         yield from (InnerCommand(code=code) for code in _first_groups(pattern, program))
     yield from (InnerCommand(("tee", file)) for file in _first_groups(_AWK_FILE, program))
+    yield from (InnerCommand(("cat", file)) for file in _first_groups(_AWK_INPUT, program))
 
 
 _SSH_COMMAND: Final = lazy_pattern(r"(?is)(?:-o)?\s*(?:proxy|local|remote|knownhosts)command\s*[=\s]\s*(.+)")
