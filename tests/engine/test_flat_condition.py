@@ -58,19 +58,31 @@ def test_it_answers_as_the_condition(condition: Condition, tool: str) -> None:
             assert answer(holds, event) == answer(condition.holds, event), input
 
 
+class Slow:
+    """A pattern that is never searched for in time."""
+
+    source, words, required_text = "slow", (), None
+
+    def search(self, text: str, deadline: float = math.inf) -> bool:
+        raise UndecidedError
+
+
+SLOW: Any = Slow()
+
+
 def test_a_tool_that_does_not_match_decides_before_a_pattern_that_takes_too_long() -> None:
-    class Slow:
-        source, words, required_text = "slow", (), None
-
-        def search(self, text: str, deadline: float = math.inf) -> bool:
-            raise UndecidedError
-
-    slow: Any = Slow()
-    holds = flatten_condition(make_hook(DENY, All((Matches(ToolField(("command",)), slow), tool_matches("^odd$")))))
+    holds = flatten_condition(make_hook(DENY, All((Matches(ToolField(("command",)), SLOW), tool_matches("^odd$")))))
     with pytest.raises(UndecidedError):
         holds(tool_call_event(tool="odd"), math.inf)
     for _ in range(2):
         assert not holds(tool_call_event(tool="read_file"), math.inf)
+
+
+def test_a_path_that_does_not_match_decides_whatever_another_one_raises() -> None:
+    condition = All((Matches(ToolField(("file_path",)), SLOW), input_matches("path", "=$")))
+    event = Event("tool.before", {"tool": {"name": "bash", "input": {"file_path": "x", "path": "y"}}})
+    assert not condition.holds(event)
+    assert not flatten_condition(make_hook(DENY, condition))(event, math.inf)
 
 
 @pytest.mark.parametrize(

@@ -163,50 +163,58 @@ def _match_all(
     """
 
     def holds(event: Event, deadline: float) -> bool:
-        tool = event.facts.get("tool")
-        input = tool.get("input") if type(tool) is dict else None
-        if type(input) is not dict:
-            input = _NO_INPUT
-        for name, other_names, word in words:
-            value = input.get(name)
-            if (
-                type(value) is str
-                and len(value) <= MAX_RFIND_LENGTH  # RE2 is faster in a longer text
-                and value.rfind(word) < 0
-                and other_names.isdisjoint(input)
-            ):
-                return False
-        for texts_of, answers, match in cached:
-            texts = texts_of(event, deadline)
-            known = answers.get(texts)
-            if not (match(texts, deadline) if known is None else known):
-                return False
-            if type(texts) is not tuple:  # AmbiguousTexts
-                return ask_condition(event, deadline)
-        for name, other_names, texts_of, search, confirm in fields:
-            value = input.get(name)
-            if type(value) is str and other_names.isdisjoint(input):  # almost always
-                if not confirm(value, deadline):
+        try:
+            tool = event.facts.get("tool")
+            input = tool.get("input") if type(tool) is dict else None
+            if type(input) is not dict:
+                input = _NO_INPUT
+            for name, other_names, word in words:
+                value = input.get(name)
+                if (
+                    type(value) is str
+                    and len(value) <= MAX_RFIND_LENGTH  # RE2 is faster in a longer text
+                    and value.rfind(word) < 0
+                    and other_names.isdisjoint(input)
+                ):
                     return False
-                continue
-            texts = texts_of(event, deadline)
-            if not any_match(search, texts, deadline):
+            for texts_of, answers, match in cached:
+                texts = texts_of(event, deadline)
+                known = answers.get(texts)
+                if not (match(texts, deadline) if known is None else known):
+                    return False
+                if type(texts) is not tuple:  # AmbiguousTexts
+                    return ask_condition(event, deadline)
+            for name, other_names, texts_of, search, confirm in fields:
+                value = input.get(name)
+                if type(value) is str and other_names.isdisjoint(input):  # almost always
+                    if not confirm(value, deadline):
+                        return False
+                    continue
+                texts = texts_of(event, deadline)
+                if not any_match(search, texts, deadline):
+                    return False
+                if type(texts) is not tuple:
+                    return ask_condition(event, deadline)
+            for texts_of, search in others:
+                texts = texts_of(event, deadline)
+                if not any_match(search, texts, deadline):
+                    return False
+                if type(texts) is not tuple:
+                    return ask_condition(event, deadline)
+            for name, other_names, subject, search in paths:
+                given = input.get(name)
+                if (
+                    type(given) is str
+                    and ".." not in given
+                    and other_names.isdisjoint(input)
+                    and search(given, deadline)
+                ):
+                    continue
+                if any_match(search, subject.texts(event, deadline), deadline):
+                    return ask_condition(event, deadline)
                 return False
-            if type(texts) is not tuple:
-                return ask_condition(event, deadline)
-        for texts_of, search in others:
-            texts = texts_of(event, deadline)
-            if not any_match(search, texts, deadline):
-                return False
-            if type(texts) is not tuple:
-                return ask_condition(event, deadline)
-        for name, other_names, subject, search in paths:
-            given = input.get(name)
-            if type(given) is str and ".." not in given and other_names.isdisjoint(input) and search(given, deadline):
-                continue
-            if any_match(search, subject.texts(event, deadline), deadline):
-                return ask_condition(event, deadline)
-            return False
-        return True
+            return True
+        except UndecidedError:  # another part may still rule the event out
+            return ask_condition(event, deadline)
 
     return holds
