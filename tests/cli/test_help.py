@@ -120,7 +120,7 @@ def test_every_name_is_explained() -> None:
         ("debug", "TROUBLESHOOTING"),
         ("performance", "SPEED"),
         ("team", "RUN THE HUB FOR A TEAM"),
-        ("secret", "a provider's token"),
+        ("secret", "A secret is one of these"),
         ("slack", "Slack on deny"),
         ("undo", "Undo it"),
         ("langchain", "LangChain"),

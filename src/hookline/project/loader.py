@@ -19,7 +19,6 @@ from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, Recor
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
-from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks
 from hookline.project.sources import Source, SourceLayer, named_source
 
 if TYPE_CHECKING:
@@ -97,13 +96,20 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
 def hooks_by_layer(files: Sequence[EffectiveFile]) -> dict[SourceLayer, tuple[Hook, ...]]:
     """The hooks of every layer that has a file."""
-    of_files = drop_repeated_hooks(
-        HooksOfFile(each.parsed.source.display_path, each.hooks, bool(each.parsed.packs)) for each in files
-    )
     found: dict[SourceLayer, tuple[Hook, ...]] = {}
-    for each, hooks in zip(files, of_files, strict=True):
+    for each, hooks in zip(files, _hooks_of_each(files), strict=True):
         found[each.parsed.source.layer] = (*found.get(each.parsed.source.layer, ()), *hooks)
     return {layering: found[layering] for layering in SourceLayer if layering in found}
+
+
+def _hooks_of_each(files: Sequence[EffectiveFile]) -> list[tuple[Hook, ...]]:
+    if sum(bool(each.parsed.packs) for each in files) < 2:
+        return [each.hooks for each in files]
+    from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks  # few projects extend a pack twice
+
+    return drop_repeated_hooks(
+        HooksOfFile(each.parsed.source.display_path, each.hooks, bool(each.parsed.packs)) for each in files
+    )
 
 
 def load_for_directory(
