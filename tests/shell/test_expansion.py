@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.shell.expansion import Environment, mark_globs, printed_texts, visible_text
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS
+from hookline.shell.grammar import HAS_UNKNOWN, HERE, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS
 from hookline.shell.simple_commands import parse_commands
 
 
@@ -84,6 +84,7 @@ def test_a_pattern_for_files_is_unknown_only_where_it_is_not_quoted() -> None:
         (["which", "git"], ["git\n"]),
         (["command", "-v", "git"], ["git\n"]),
         (["mktemp"], [UNKNOWN_PATH]),
+        (["pwd"], [HERE]),
         (["date"], [UNKNOWN]),
     ],
 )

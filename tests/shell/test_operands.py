@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hookline import Event
 from hookline.patterns.pattern import pattern
 from hookline.project.loader import load_text
-from hookline.shell.operands import likely_operand, operands_of
+from hookline.shell.operands import likely_operand, operands_of, stays_inside
 from hookline.shell.run_commands import read_commands
 
 NAMES = ("build", "dist", "node_modules")
@@ -48,6 +50,11 @@ def test_options_are_no_operands_and_everything_after_two_dashes_is() -> None:
         "rm -rf /work/build",
         "rm -rf -- build",
         "rm -rf src/../build",
+        'rm -rf "$PWD/build"',
+        "rm -rf ${PWD}/build $(pwd)/dist",
+        'd=$PWD; cd src && rm -rf "$d/build"',
+        'cd "$(git rev-parse --show-toplevel)" && rm -rf build',
+        "rm -rf $(git rev-parse --show-toplevel)/build",
         "rm one-file",
     ],
 )
@@ -67,7 +74,16 @@ def test_a_delete_inside_such_directories_does_not_count(command: str) -> None:
         "rm -rf build/.*",
         "rm -rf build/$x",
         "rm -rf $x/build",
-        "rm -rf $(pwd)/build",
+        "rm -rf $(pwd)",
+        "rm -rf $(pwd)/../build",
+        "rm -rf $(cd x; pwd)/build",
+        "rm -rf ${PWD}build",
+        "PWD=/x; rm -rf $PWD/build",
+        "cd /x; rm -rf $PWD/build",
+        "pwd() { echo /; }; rm -rf $(pwd)/build",
+        "GIT_WORK_TREE=/ && rm -rf $(git rev-parse --show-toplevel)/build",
+        "rm -rf $(GIT_WORK_TREE=/ git rev-parse --show-toplevel)/build",
+        "rm -rf $(git -C / rev-parse --show-toplevel)/build",
         "rm -rf ~/build",
         "rm -rf /build",
         "rm -rf /work/../build",
@@ -130,7 +146,10 @@ def test_only_names_of_directories_can_be_left_out(name: str) -> None:
         ("rm -rf /tmp/*", True),
         ("rm -rf /tmp", True),
         ("rm -rf /tmp/x/", True),  # it may be a link
-        ("rm -rf /tmp/x/y", True),
+        ("rm -rf /tmp/x/y", False),
+        ("rm -rf /tmp/x/*", False),
+        ("rm -rf /tmp/*/y", True),
+        ("rm -rf /tmp/x/../../etc/y", True),
         ("rm -rf /tmp/../etc", True),
     ],
 )
@@ -151,6 +170,15 @@ def test_endings_and_children_of_a_directory(command: str, expected: bool) -> No
     )
     inside = book.decide_now(Event("tool.before", {"cwd": "/tmp/work", "workspace": "/tmp/work", "tool": tool}))
     assert inside.denied or "egg-info" in command  # a workspace in /tmp is not free to delete
+
+
+def test_a_link_below_such_a_directory_leads_out_of_it(tmp_path: Path) -> None:
+    (tmp_path / "free").mkdir()
+    (tmp_path / "free" / "link").symlink_to(tmp_path)
+    names = [f"{tmp_path}/free/*"]
+    for end, expected in (("link", True), ("x/y", True), ("link/y", False), ("x/../link/y", False)):
+        commands = read_commands(f"rm -r {tmp_path}/free/{end}").commands
+        assert stays_inside(commands[0], commands, names, "/work") is expected
 
 
 @pytest.mark.parametrize("name", ["a/b", "/tmp", "/*", "*", "a*b", "..", "/a/*/b"])

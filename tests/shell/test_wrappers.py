@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from hookline.shell.expansion import mark_pattern
 from hookline.shell.wrappers import RUNNERS, WRAPPERS, found_files, shell_code, unwrap
 
 
@@ -85,7 +86,8 @@ def test_every_runner_is_in_the_table() -> None:
         ("find . -name build", ("./build",)),
         ("find a b/ -type d -name build", ("a/build", "b/build")),
         ("find -L -name build", ("./build",)),
-        ("find . -name 'b*'", ()),
+        ("find . -name 'b*'", (mark_pattern("./b*"),)),
+        ("find . -name '*'", ()),
         ("find . -name build -o -name src", ()),
         ("find . ! -name build", ()),
         ("find . -not -name build", ()),

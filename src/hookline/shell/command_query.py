@@ -119,6 +119,10 @@ OPTIONS: Final[dict[str, OptionTable]] = {
     "parted": _table("l list", values="a align"),
     "gdisk": _table("l list"),
     "sgdisk": _table("p print"),
+    **dict.fromkeys(
+        (f"hookline {command}".strip() for command in ("", "init", "setup", "trust", "install", "uninstall", "hub")),
+        _table("h help", values="pack agent mcp missing config host port store redis workspace", flags="debug"),
+    ),
 }
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
@@ -322,7 +326,9 @@ def _flag_answer(flag: str, table: OptionTable, arguments: Sequence[str]) -> Ans
     return answer if False in letters else None if None in letters else True
 
 
-_HARMLESS_FLAGS: Final = frozenset(("dry-run", "dryrun", "check", "plan", "pretend", "snapshot", "validate-only"))
+_HARMLESS_FLAGS: Final = frozenset(
+    ("dry-run", "dryrun", "check", "plan", "pretend", "snapshot", "validate-only", "help", "diff")
+)
 """Flags with which a command does nothing. One counts only if it is surely there and nothing switches it off again."""
 _OFF: Final = frozenset(("false", "none", "no", "off", "0", "f"))
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import translate
 from itertools import takewhile
 from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
+from hookline.shell.grammar import HAS_UNKNOWN, HERE, TEMPORARY, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
@@ -36,7 +37,15 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "
 _DESCRIPTOR: Final = lazy_pattern(r"/dev/stdin|(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/.*", re.DOTALL)
 _BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
 _PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))
-_ABSOLUTE_PATH_PRINTERS: Final = frozenset(("pwd", "mktemp"))
+_GIT_DIRECTORIES: Final = frozenset(("--git-dir", "--git-common-dir", "--absolute-git-dir"))
+_NOTABLE_NAMES: Final = (
+    *(".env", ".env.local", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", "id_rsa", "id_ed25519"),
+    *("credentials", ".ssh", ".aws", ".git", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".gitconfig"),
+    *("hookline.yaml", "hookline.yml", "hookline.local.yaml", ".hookline", ".claude", ".codex", ".cursor", ".mcp.json"),
+    *("settings.json", "settings.local.json"),
+)
+_LETTER: Final = lazy_pattern("[A-Za-z0-9]")
+_MIN_LETTERS: Final = 2  # in a pattern that says which files are meant: `*.yaml`, not `*`
 _MKTEMP: Final = frozenset(("mktemp", "/usr/bin/mktemp", "/bin/mktemp"))
 
 
@@ -49,7 +58,32 @@ def mark_globs(field: str) -> str:
     """The field with any text in the place of a pattern for file names."""
     if field.isascii():
         return field
-    return _GLOB.sub(UNKNOWN, field).replace(UNKNOWN_PATH, "/" + UNKNOWN).translate(_FROM_GLOB)
+    marked = _GLOB.sub(UNKNOWN, field).replace(UNKNOWN_PATH, "/" + UNKNOWN).replace(HERE, "/" + UNKNOWN)
+    return marked.translate(_FROM_GLOB)
+
+
+def relative_path(field: str) -> str:
+    """The field with `.` for the directory in which the shell is, if that is how it begins."""
+    return f".{field[1:]}" if field == HERE or field.startswith(HERE + "/") else field
+
+
+def glob_samples(field: str) -> Iterator[str]:
+    """Names that its patterns for file names match: short ones, and those of files that matter to guards."""
+    yield from (_GLOB.sub(each, field) for each in ("x", ""))
+    parts = field.split("/")
+    shown = [_GLOB.sub("x", part) for part in parts]
+    for at, part in enumerate(parts):
+        if shown[at] != part:
+            yield from ("/".join((*shown[:at], name, *shown[at + 1 :])) for name in _notable_names(part))
+
+
+def _notable_names(part: str) -> Iterator[str]:
+    """Those that this pattern matches, unless it matches nearly everything."""
+    has_dot = part.startswith(".")
+    if not has_dot and len(_LETTER.findall(_GLOB.sub("", part))) < _MIN_LETTERS:
+        return
+    pattern = re.compile(translate(visible_text(part)))
+    yield from (name for name in _NOTABLE_NAMES if name.startswith(".") <= has_dot and pattern.match(name))
 
 
 @dataclass(slots=True)
@@ -128,7 +162,7 @@ class Environment:
     def expand_words(self, parsed: ParsedText, words: Sequence[str]) -> list[Fields]:
         """The alternatives for several words."""
         if all(map(str.isascii, words)):
-            return [tuple(map(_mark_unquoted_globs, words))]
+            return [tuple(map(mark_pattern, words))]
         found: list[Fields] = [()]
         for word in words:
             combined = [before + fields for before in found for fields in self.expand(parsed, word)]
@@ -151,14 +185,14 @@ class Environment:
     def expand(self, parsed: ParsedText, word: str) -> list[Fields]:
         """The alternatives for one word: each is the fields that the shell makes of it."""
         if word.isascii():
-            return [(_mark_unquoted_globs(word),)]
+            return [(mark_pattern(word),)]
         pieces = list(parsed.pieces(word))
         if not any(isinstance(piece, Expansion) for piece in pieces):
-            return [(restore_characters(_mark_unquoted_globs(word)),)]
+            return [(restore_characters(mark_pattern(word)),)]
         found: list[tuple[Fields, str | None]] = [((), None)]  # complete fields, and the one at hand
         for piece in pieces:
             if isinstance(piece, str):
-                text = restore_characters(_mark_unquoted_globs(piece))
+                text = restore_characters(mark_pattern(piece))
                 found = [(fields, (last or "") + text) for fields, last in found]
                 continue
             values = self._values(parsed, piece)
@@ -209,6 +243,8 @@ class Environment:
             values = [value.upper() if operator == "^^" else value.lower() for value in values]
         elif operator:
             values = [UNKNOWN]
+        if not expansion.is_quoted:  # a file name that a loop found may have spaces
+            values += [mark_globs(value) for value in values if not value.isascii() and _GLOB.search(value)]
         return [(value,) for value in dict.fromkeys(values)]
 
     def _argument_slices(self, expansion: Expansion) -> list[Fields]:
@@ -231,7 +267,7 @@ class Environment:
         if name in _PATH_VARIABLES and name not in self.variables:
             if name in _TILDES:
                 yield _TILDES[name]
-            yield UNKNOWN_PATH
+            yield HERE if name == "PWD" else UNKNOWN_PATH
             return
         if name in _SHELL_VARIABLES and name not in self.variables:
             yield UNKNOWN + "sh"
@@ -250,6 +286,8 @@ class Environment:
         found = [""]
         for command in printing:
             found = _limit([before + text for before in found for text in self.output(parsed, command)], _OTHER_TEXT)
+        if len(commands) > 1:  # $(cd x; pwd)
+            return [each.replace(HERE, UNKNOWN_PATH) for each in found]
         return found
 
     def output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
@@ -270,9 +308,29 @@ class Environment:
             elif name in _MKTEMP:
                 is_other = name in self.redefined or "PATH" in self.variables
                 found.append(UNKNOWN if is_other else TEMPORARY)
+            elif name == "git" and "rev-parse" in arguments:
+                found.append(self._git_path(command, arguments))
+            elif name == "pwd" and (name in self.redefined or "PWD" in self.variables):
+                found.append(UNKNOWN_PATH)
             else:
                 found += printed_texts(name, arguments)
         return list(dict.fromkeys(found))
+
+    def _git_path(self, command: ParsedCommand, arguments: Sequence[str]) -> str:
+        """What `git rev-parse` prints, if it is asked for a path."""
+        is_other = (
+            bool({"git", "pwd"} & self.redefined)
+            or bool(command.assignments)
+            or any(each == "PATH" or each.startswith("GIT_") for each in self.variables)
+        )
+        if arguments == ["rev-parse", "--show-toplevel"]:
+            return UNKNOWN_PATH if is_other else HERE
+        if "--git-path" in arguments[:-1]:
+            return f".git/{arguments[arguments.index('--git-path') + 1]}"
+        if _GIT_DIRECTORIES.isdisjoint(arguments):
+            return UNKNOWN
+        is_here = arguments in (["rev-parse", "--git-dir"], ["rev-parse", "--git-common-dir"])
+        return ".git" if is_here else f"{UNKNOWN_PATH}/.git"
 
 
 def is_descriptor(path: str) -> bool:
@@ -290,8 +348,8 @@ def printed_texts(name: str, arguments: Sequence[str]) -> list[str]:
     if name in _PATH_PRINTERS and arguments and not arguments[-1].startswith("-"):
         is_path = name == "which" or any(each in ("-v", "-p", "-P") for each in arguments[:-1])
         return [arguments[-1] + "\n" if is_path else UNKNOWN]
-    if name in _ABSOLUTE_PATH_PRINTERS and not arguments:
-        return [UNKNOWN_PATH]
+    if name in ("pwd", "mktemp") and not arguments:
+        return [HERE if name == "pwd" else UNKNOWN_PATH]
     return ["" if name in (":", "true", "cd", "set", "") else UNKNOWN]
 
 
@@ -332,12 +390,13 @@ def _unescape(text: str) -> str:
     return _ESCAPE.sub(character, text)
 
 
-def _mark_unquoted_globs(word: str) -> str:
+def mark_pattern(word: str) -> str:
+    """The word with its `*`, `?` and `[` as those of a pattern for file names, and not as plain characters."""
     return word.translate(_TO_GLOB) if "*" in word or "?" in word or "[" in word else word
 
 
 def _substring(value: str, start: int, length: int | str | None) -> str:
-    if HAS_UNKNOWN.search(value):
+    if HAS_UNKNOWN.search(value) or _GLOB.search(value):
         return UNKNOWN
     return value[start : start + length] if isinstance(length, int) else value[start:]
 

@@ -19,6 +19,8 @@ UNREAD: Final = "\ue012"
 """After an unknown part: there were more possible values than the reader looks at."""
 TEMPORARY: Final = "\ue016"
 """The path of what mktemp just made, or nothing if it failed."""
-HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012\ue016]")
+HERE: Final = "\ue017"
+"""The path of the directory in which the shell is, or of the repository around it."""
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012\ue016\ue017]")
 PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

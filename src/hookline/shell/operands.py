@@ -5,17 +5,19 @@ As for a command itself, an answer is None where only the shell can know.
 
 from __future__ import annotations
 
+import os
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.expansion import mark_globs, visible_text
+from hookline.shell.expansion import glob_samples, mark_globs, relative_path, visible_text
 from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY
 from hookline.shell.programs import program_name
 from hookline.shell.run_commands import RunCommand
 
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
+_SPACE: Final = lazy_pattern(r"\s")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[^/]*[*?\[]|\*[^/]*/.*\.\.(?:/|\Z)")  # a glob that may match `..`
 
 
@@ -42,12 +44,22 @@ def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> b
 
 
 def likely_operand(pattern: _Pattern, command: RunCommand, deadline: float) -> bool:
-    """Whether the pattern matches one of them, or the end of a path of which only the beginning is unknown."""
-    for word in map(mark_globs, operands_of(command)):
+    """Whether the pattern matches one of them, the end of a path of which only the beginning is unknown, or a file name
+    for which a pattern of the shell may stand.
+    """
+    for operand in operands_of(command):
+        word = mark_globs(operand)
         known = word if word.isascii() else HAS_UNKNOWN.split(word)[-1]
         if (known is word or known.startswith("/")) and pattern.search(known, deadline):
             return True
+        if known is not word and any(pattern.search(each, deadline) for each in _possible_names(operand)):
+            return True
     return False
+
+
+def _possible_names(word: str) -> Iterable[str]:
+    """Names that a word with patterns for file names may stand for."""
+    return glob_samples(word) if not HAS_UNKNOWN.search(word) and visible_text(word) != word else ()
 
 
 def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Collection[str], workspace: str) -> bool:
@@ -93,13 +105,15 @@ def _brings_in(command: RunCommand, commands: Sequence[RunCommand], names: Colle
 def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool) -> bool:
     if word == TEMPORARY:  # not "$d"/*: if mktemp fails, that is /*
         return True
+    if not _SPACE.search(workspace):  # $PWD without quotes would be several words
+        word = relative_path(word)
     if HAS_UNKNOWN.search(word) or _MATCHES_PARENT.search(visible_text(word)):
         return False
     parts = posixpath.normpath(mark_globs(word)).split("/")
     if word.startswith("/"):
         root = posixpath.normpath(workspace).split("/")
         if not workspace or parts[: len(root)] != root:
-            return _is_child(word, parts, names, workspace)
+            return _is_below(word, parts, names, workspace)
         parts = parts[len(root) :]
     elif not is_here or parts[0] == ".." or word.startswith("~"):
         return False
@@ -107,20 +121,27 @@ def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool)
     return any(part in names or (ends and part.endswith(ends)) for part in parts)
 
 
-def _is_child(word: str, parts: list[str], names: Collection[str], workspace: str) -> bool:
-    """Whether it is directly in a directory of which `/directory/*` is one of the names, and surely no link to another.
+def _is_below(word: str, parts: list[str], names: Collection[str], workspace: str) -> bool:
+    """Whether it is in a directory of which `/directory/*` is one of the names, and no link leads out of that.
 
     A `/` at the end follows a link. Where the workspace itself is in that directory, nothing counts.
     """
-    parent, child = "/".join(parts[:-1]), parts[-1]
-    is_named = HAS_UNKNOWN.sub("", child) != ""  # more than `*`
-    return f"{parent}/*" in names and is_named and not word.endswith("/") and not workspace.startswith(f"{parent}/")
+    path = "/".join(parts)
+    parent = next((name[:-2] for name in names if name.endswith("/*") and path.startswith(name[:-1])), "")
+    if not parent or word.endswith("/") or workspace.startswith(f"{parent}/"):
+        return False
+    first, _, rest = path[len(parent) + 1 :].partition("/")
+    if not rest:
+        return HAS_UNKNOWN.sub("", first) != ""  # more than `*`
+    before = posixpath.dirname(word)
+    is_known = HAS_UNKNOWN.search(mark_globs(before)) is None
+    return is_known and os.path.realpath(before).startswith(f"{os.path.realpath(parent)}/")
 
 
 def _may_leave(command: RunCommand) -> bool:
     if program_name(command.words[0]) not in _DIRECTORY_CHANGES:
         return False
-    words = operands_of(command)
+    words = [relative_path(word) for word in operands_of(command)]
     return not words or any(
         HAS_UNKNOWN.search(word) is not None
         or word.startswith(("/", "~", "-"))

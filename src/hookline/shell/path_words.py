@@ -12,7 +12,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.expansion import visible_text
+from hookline.shell.expansion import relative_path, visible_text
 from hookline.shell.grammar import HAS_UNKNOWN
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
@@ -153,7 +153,9 @@ class _Walk:
 
     def _change_directory(self, group: Path, command: RunCommand) -> None:
         before = self.directories[group]
-        operands = [visible_text(word) for word in command.words[1:] if not word.startswith("-") or word == "-"]
+        operands = [
+            visible_text(relative_path(word)) for word in command.words[1:] if not word.startswith("-") or word == "-"
+        ]
         to = operands[0] if operands else "~"
         is_back = to in ("-", "~-")
         after = self.previous if is_back else tuple(posixpath.join(each, posixpath.expanduser(to)) for each in before)
@@ -238,6 +240,7 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _redirected(word: str) -> Iterator[str | None]:
+    word = relative_path(word)
     if HAS_UNKNOWN.search(word):
         if not word.startswith("/dev/fd/"):
             yield UNKNOWN_WORD
@@ -247,6 +250,7 @@ def _redirected(word: str) -> Iterator[str | None]:
 
 def _paths_in_word(word: str) -> Iterator[str | None]:
     """The paths in one argument: `--file=x` and `of=x` have one after the `=`, `-C/x` after the letter."""
+    word = relative_path(word)
     if HAS_UNKNOWN.search(word):
         if not word.startswith("/dev/fd/"):
             yield UNKNOWN_WORD

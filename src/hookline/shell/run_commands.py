@@ -36,6 +36,7 @@ from hookline.shell.wrappers import (
     unwrap,
 )
 
+_HAS_GLOB: Final = lazy_pattern(r"[*?\[]")
 _MAX_DEPTH: Final = 8
 _MAX_COMMANDS: Final = 4_000
 _MAX_STEPS: Final = 30_000
@@ -195,6 +196,7 @@ class _Reader:
         for word in (*command.targets, *command.sources):
             for fields in self.environment.expand(parsed, word):
                 self.files |= dict.fromkeys((place.path, each) for each in fields)
+        self._add_written_files(place, parent)
         self._open_descriptors(place)
         if not command.words:
             return
@@ -210,6 +212,16 @@ class _Reader:
         for fields in self.environment.expand_words(parsed, command.words):
             if fields:
                 self._add_words(fields, place, parent, "" if has_expansions else source, replaces=number)
+
+    def _add_written_files(self, place: _Place, parent: int) -> None:
+        """A file that a redirection writes and that the text does not name, read as `tee file`: `f=x; echo > $f`."""
+        for target in place.command.targets:
+            if target.isascii() and not _HAS_GLOB.search(target):
+                continue
+            for fields in self.environment.expand(place.parsed, target):
+                names = [each for each in fields if visible_text(each) not in ("", "/dev/null")]
+                if names and not is_descriptor(names[0]):
+                    self._add(RunCommand(("tee", *names), place.path, parent=parent))
 
     def _open_descriptors(self, place: _Place) -> None:
         """`3<<<text`, `3< <(echo text)`, and every input of `exec`, which stays open."""
@@ -235,7 +247,7 @@ class _Reader:
                 continue
             if assigned.is_loop:
                 fields = (each for fields in environment.expand(parsed, assigned.value) for each in fields)
-                environment.assign(assigned.name, [mark_globs(each) for each in fields], is_certain=True)
+                environment.assign(assigned.name, list(fields), is_certain=True)
                 continue
             values = environment.expand_text(parsed, assigned.value)
             is_certain = place.command.is_certain

@@ -13,11 +13,12 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.expansion import mark_pattern
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
 _MAX_POSITIONS: Final = 20
-_PLAIN_NAME: Final = lazy_pattern(r"[\w.@%+=:,-]*\w[\w.@%+=:,-]*", re.ASCII)
+_FOUND_NAME: Final = lazy_pattern(r"[\w.@%+=:,*?-]*\w[\w.@%+=:,*?-]*", re.ASCII)
 _NO_OPTIONS: Final = CommandWrapper()
 
 
@@ -480,13 +481,14 @@ _FIND_CHOICES: Final = frozenset(("-o", "-or", ",", "!", "-not", "-files0-from")
 
 
 def found_files(words: Sequence[str]) -> tuple[str, ...]:
-    """What `find` finds if it looks for one name: that name in each place where it begins. Otherwise nothing."""
+    """What `find` finds if it looks for one name or pattern: that name in each place where it begins. Otherwise nothing."""
     names = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-name"]
-    if len(names) != 1 or not _FIND_CHOICES.isdisjoint(words) or not _PLAIN_NAME.fullmatch(names[0]):
+    if len(names) != 1 or not _FIND_CHOICES.isdisjoint(words) or not _FOUND_NAME.fullmatch(names[0]):
         return ()
     operands = [word for word in words[1:] if word not in ("-H", "-L", "-P")]
     end = next((at for at, word in enumerate(operands) if word[:1] in ("-", "(", "\\")), len(operands))
-    return tuple(f"{start.rstrip('/')}/{names[0]}" for start in operands[:end] or ["."])
+    name = mark_pattern(names[0])
+    return tuple(f"{start.rstrip('/')}/{name}" for start in operands[:end] or ["."])
 
 
 def add_input_words(words: Sequence[str], inputs: Sequence[str], mark: str) -> Iterator[tuple[str, ...]]:
