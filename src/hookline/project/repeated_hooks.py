@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.hook import Hook
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.project.restrictions import restrict_hook
+from hookline.lazy_imports import lazy_class
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.verified import VerifiedAction
+else:
+    VerifiedAction = lazy_class("hookline.hooks.actions.verified", "VerifiedAction")
 
 _Place: TypeAlias = tuple[str, int, str, str]
 
@@ -20,43 +24,48 @@ class HooksOfFile:
     extends: bool  # only a file that extends packs can have hooks of another
 
 
+@dataclass(slots=True)
+class _KeptHook:
+    hook: Hook
+
+
 def drop_repeated_hooks(files: Iterable[HooksOfFile]) -> list[tuple[Hook, ...]]:
     """The hooks of each file that no earlier file has.
 
     A hook to which its file gives other options is not the same, and keeps counts of its own.
     """
-    kept: list[list[Hook]] = []
-    places: dict[_Place, list[tuple[int, int]]] = {}  # where a hook is in `kept`
-    for number, each in enumerate(files):
-        kept.append([])
-        found: list[tuple[_Place, tuple[int, int]]] = []
+    kept: list[list[_KeptHook]] = []
+    earlier: dict[_Place, list[_KeptHook]] = {}
+    for each in files:
+        own: list[_KeptHook] = []
         for hook in each.hooks:
-            place = _place(hook)
-            known = places.get(place, ()) if each.extends else ()
-            same = next((at for at in known if _is_same(kept[at[0]][at[1]], hook)), None)
-            if same is not None:
-                kept[same[0]][same[1]] = _checked(kept[same[0]][same[1]], hook)
-                continue
-            found.append((place, (number, len(kept[number]))))
-            kept[number].append(_with_own_counts(hook, each.file) if known else hook)
+            known = earlier.get(_place(hook), ()) if each.extends else ()
+            same = next((other for other in known if _is_same(other.hook, hook)), None)
+            if same is None:
+                own.append(_KeptHook(_with_own_counts(hook, each.file) if known else hook))
+            else:
+                same.hook = _with_check_of(hook, same.hook)
         if each.extends:
-            for place, at in found:
-                places.setdefault(place, []).append(at)
-    return [tuple(hooks) for hooks in kept]
+            for new in own:
+                earlier.setdefault(_place(new.hook), []).append(new)
+        kept.append(own)
+    return [tuple(each.hook for each in own) for own in kept]
 
 
 def _is_same(known: Hook, hook: Hook) -> bool:
     """Until it is trusted, a hook of a project does less than the same hook of the user."""
-    known, hook = _unchecked(known), _unchecked(hook)
+    from hookline.project.restrictions import restrict_hook  # most hooks are in one file only
+
+    known, hook = _without_check(known), _without_check(hook)
     return hook in (known, restrict_hook(known))
 
 
-def _unchecked(hook: Hook) -> Hook:
+def _without_check(hook: Hook) -> Hook:
     return replace(hook, then=hook.then.action) if isinstance(hook.then, VerifiedAction) else hook
 
 
-def _checked(known: Hook, hook: Hook) -> Hook:
-    """With the check of one of them that the files of its action are those that the user trusts."""
+def _with_check_of(hook: Hook, known: Hook) -> Hook:
+    """If `hook` checks that the files of its action are those that the user trusts, the known hook does so too."""
     return replace(known, then=hook.then) if isinstance(hook.then, VerifiedAction) else known
 
 
