@@ -69,7 +69,7 @@ TOPICS: Final = {
     },
 }
 """By group: the topics with a name of their own, and their pages. All other pages are topics by their path."""
-_OTHER_WORDS: Final = {
+_SYNONYMS: Final = {
     "tutorial": ("quickstart", "quick-start", "getting-started", "start", "begin", "intro", "introduction"),
     "cookbook": ("example", "examples", "recipe", "recipes", "guard", "guards"),
     "native": ("hook", "rule", "rules", "yaml", "config", "configuration", "hookline.yaml", "syntax", "file", "format"),
@@ -88,13 +88,13 @@ _OTHER_WORDS: Final = {
     "gemini-cli": ("gemini",),
     "frameworks": ("langgraph", "sdk"),
 }
-"""What people type who do not know the topics yet."""
+"""Topic → other words for it, which people try who do not know the topics."""
 _FOLDERS: Final = {"dialects/": "Formats", "hosts/": "Agents"}
 """Folders whose pages are topics by their names alone, and their groups."""
 _OTHERS: Final = "More"
 _LEFT_OUT: Final = frozenset(("README.md", "api.md", "architecture.md", "decisions"))  # for those who change hookline
-_WITHOUT_NAMES: Final = ("benchmarks",)  # its tables explain nothing
-_LONG_WORD: Final = 5
+_UNINDEXED_TOPICS: Final = ("benchmarks",)  # its tables explain no names
+_MIN_TYPO_LENGTH: Final = 5
 _WIDTH: Final = 80
 
 
@@ -130,7 +130,7 @@ def _find_pages(directory: Traversable, prefix: str = "") -> Iterator[str]:
 
 
 def _complete_topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from hookline.cli.main import VERBS
+    from hookline.cli.verb_group import VERBS
 
     known = [*find_pages(), *VERBS, *(_index().names if incomplete else ())]
     return [CompletionItem(topic) for topic in dict.fromkeys(known) if topic.startswith(incomplete)]
@@ -174,9 +174,9 @@ def verb(context: click.Context, words: tuple[str, ...]) -> None:
 
 
 def _find_page(topic: str) -> str | None:
-    """Case, -, _ and spaces do not matter, and neither does the folder of a page."""
+    """The page of a topic or of a synonym. Case, `-`, `_`, spaces and the page's folder do not matter."""
     pages = find_pages()
-    words = {word: pages[each] for each, others in _OTHER_WORDS.items() for word in others if each in pages}
+    words = {word: pages[each] for each, others in _SYNONYMS.items() for word in others if each in pages}
     short = {each.rpartition("/")[2]: page for each, page in pages.items()}
     folded = {fold_word(each): page for each, page in (short | words | pages).items()}
     word = fold_word(topic.removeprefix("docs/").removesuffix(".md"))
@@ -203,7 +203,7 @@ def _format_explanations(found: Sequence[HelpEntry]) -> str:
 
 
 def _see_also(topic: str, page: str) -> str:
-    """Other pages on which a name like that of the topic is a key, an action or the like."""
+    """A line that names the other pages which explain a key, an action or an event of this name; else empty."""
     pages = find_pages()
     others = [each for each in _index().explain(topic) if pages[each.topic] != page]
     return f"\n\nSee also {topic} in: {_name_topics(others)}\n" if others else ""
@@ -214,8 +214,8 @@ def _name_topics(found: Iterable[HelpEntry]) -> str:
 
 
 def _show_similar(context: click.Context, topic: str) -> None:
-    """A topic that was probably meant is an error with a hint; pages that use the word are an answer."""
-    from hookline.cli.main import VERBS
+    """Lists the pages that use the word. If a topic was probably mistyped, raises UsageError with a hint instead."""
+    from hookline.cli.verb_group import VERBS
 
     known = dict.fromkeys((*find_pages(), *VERBS, *_index().names))
     guess = _find_singular(topic, known) or _find_typo(topic, known)
@@ -230,8 +230,8 @@ def _show_similar(context: click.Context, topic: str) -> None:
 
 
 def _find_typo(topic: str, known: Iterable[str]) -> str | None:
-    """Short words are alike by chance."""
-    return next((each for each in known if is_typo(topic, each)), None) if len(topic) >= _LONG_WORD else None
+    """None for a short word: those are alike by chance."""
+    return next((each for each in known if is_typo(topic, each)), None) if len(topic) >= _MIN_TYPO_LENGTH else None
 
 
 def _find_singular(topic: str, known: Iterable[str]) -> str | None:
@@ -268,7 +268,7 @@ def _index() -> HelpIndex:
     from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 
     packs = {each.name.removesuffix(".yaml"): each.read_text("utf-8") for each in (files(hookline) / "packs").iterdir()}
-    pages = {topic: _read_page(page) for topic, page in find_pages().items() if topic not in _WITHOUT_NAMES}
+    pages = {topic: _read_page(page) for topic, page in find_pages().items() if topic not in _UNINDEXED_TOPICS}
     return HelpIndex(pages, packs, {"native": FILE_KEYS | HOOK_KEYS, "conditions": CONDITIONS, "actions": ACTIONS})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
@@ -15,11 +16,12 @@ from hookline.lazy_dataclasses import dataclass
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _WORD: Final = re.compile(r"[\w-]+")
-_RULE: Final = re.compile(r"[|\s:-]+")
+_TABLE_RULE: Final = re.compile(r"[|\s:-]+")
 _HOOK_START: Final = re.compile(r"\s*- id: (\S+)")
 _EVENTS: Final = "events"
-_MOST_ROWS: Final = 6
-_MOST_PLACES: Final = 8
+_MAX_ROWS: Final = 6
+_MAX_PLACES: Final = 8
+_MAX_PAGES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,22 @@ class HelpIndex:
         return [name for name, _ in self._entries]
 
     def explain(self, name: str) -> list[HelpEntry]:
-        """Where it is the name of a section or a row; else the rows that name it in another column."""
+        """The sections and rows of this name; without any, the rows that name it in another column."""
         folded = fold_word(name)
         found = list(dict.fromkeys(place for each, place in self._entries if fold_word(each) == folded))
         sections = [each for each in found if each.is_section]
         rows = [each for each in found if not each.is_section] or ([] if sections else list(self._rows_with(name)))
-        return [*rows[:_MOST_ROWS], *sections] or self._only_heading_with(folded)
+        return [*_select_rows(rows), *sections] or self._only_heading_with(folded)
 
     def places(self, word: str) -> list[str]:
         """Headings with the word; without any, the pages that use it most."""
         headings = [f"{each.topic}: {each.heading}" for each in self._headings_with(fold_word(word))]
         if headings:
-            return headings[:_MOST_PLACES]
+            return headings[:_MAX_PLACES]
         used = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])", re.IGNORECASE)
         counts = {topic: len(used.findall(text)) for topic, text in self._pages.items()}
-        return sorted((topic for topic, count in counts.items() if count), key=lambda topic: -counts[topic])[:3]
+        pages = sorted((topic for topic, count in counts.items() if count), key=lambda topic: -counts[topic])
+        return pages[:_MAX_PAGES]
 
     def _only_heading_with(self, folded: str) -> list[HelpEntry]:
         found = list(self._headings_with(folded))
@@ -84,7 +87,7 @@ class HelpIndex:
             place = HelpEntry(topic, heading, "\n".join(lines), is_section=True)
             yield from ((name, place) for name in _names_in_heading(heading))
         for heading, row in _rows(self._pages[topic]):
-            for name in row.names(with_last=topic == _EVENTS):
+            for name in row.names(has_aliases=topic == _EVENTS):
                 yield name, HelpEntry(topic, heading, row.markdown)
 
     def _rows_with(self, name: str) -> Iterator[HelpEntry]:
@@ -94,7 +97,7 @@ class HelpIndex:
                     yield HelpEntry(topic, heading, row.markdown)
 
     def _key_entries(self) -> Iterator[tuple[str, HelpEntry]]:
-        """The keys of mappings that no table lists."""
+        """The keys inside a key's mapping, some of which no table lists."""
         for topic, keys in self._keys.items():
             for owner in keys.values():
                 for key in owner.mapping.values():
@@ -108,8 +111,18 @@ class HelpIndex:
                 yield id, HelpEntry("packs", pack, markdown, is_section=True)
 
 
+def _select_rows(rows: Sequence[HelpEntry]) -> list[HelpEntry]:
+    """At most `_MAX_ROWS`, in their order. The first row of a page is worth more than the second one of another."""
+    counts: Counter[str] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for position, row in enumerate(rows):
+        ranked.append((counts[row.topic], position))
+        counts[row.topic] += 1
+    return [rows[position] for position in sorted(position for _, position in sorted(ranked)[:_MAX_ROWS])]
+
+
 def _sections(page: str) -> Iterator[tuple[str, list[str]]]:
-    """Each heading below the title, with its lines down to the next one that is not below it."""
+    """Each heading below the title, with its lines up to the next heading of its level or above."""
     lines = page.splitlines()
     headings = [(number, line) for number, line in _outside_code(lines) if line.startswith("##")]
     for number, line in headings:
@@ -140,9 +153,9 @@ class _Row:
         ]
         return "\n\n".join((self.cells[0], "\n".join(named)))
 
-    def names(self, *, with_last: bool) -> Iterable[str]:
-        """In its first cell: what is written as code, or else all of it. The last one of an event has its other names."""
-        cells = [self.cells[0], self.cells[-1]] if with_last else self.cells[:1]
+    def names(self, *, has_aliases: bool) -> Iterable[str]:
+        """The code in its first cell, or else the whole cell. With `has_aliases`, the last cell has more names for it."""
+        cells = [self.cells[0], self.cells[-1]] if has_aliases else self.cells[:1]
         names = [name for code in _CODE.findall(" ".join(cells)) for name in (code, code.removeprefix("hookline:"))]
         return dict.fromkeys(names or [plain_text(self.cells[0])])
 
@@ -158,7 +171,7 @@ def _rows(page: str) -> Iterator[tuple[str, _Row]]:
             head = []
         elif not head:
             head = split_cells(line)
-        elif not _RULE.fullmatch(line):
+        elif not _TABLE_RULE.fullmatch(line):
             yield heading, _Row(head, split_cells(line))
 
 
