@@ -78,17 +78,12 @@ _MODULES = {
 
 
 def _import_module(module: str, name: str) -> Any:
-    import gc
     from importlib import import_module
 
     if not module.startswith("hookline.runtime."):
-        was_enabled = gc.isenabled()
-        gc.disable()  # what an import makes stays, and searching it takes a twentieth of a short process
-        try:
-            return import_module(module)
-        finally:
-            if was_enabled:
-                gc.enable()
+        from hookline.lazy_imports import import_without_gc
+
+        return import_without_gc(module)
     from hookline.errors import extra_required
 
     with extra_required(f"hookline.{name} needs hookline's agent", "agent"):

@@ -1,4 +1,4 @@
-"""What `hookline fire` does, and its usual arguments, read without click."""
+"""What `hookline fire` does, and how its common arguments are read without click."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FireOptions:
 
 
 def read_arguments(arguments: Sequence[str]) -> tuple[str, FireOptions] | None:
-    """The event and the options of a usual call; None for any other one, right or wrong, which click reads."""
+    """The event and the options; None if click must read the call, because it is wrong or of an uncommon form."""
     events: list[str] = []
     configs: list[str] = []
     values: dict[str, Any] = dict.fromkeys((*VALUE_OPTIONS, *FLAGS.values()))
@@ -69,8 +69,8 @@ def read_arguments(arguments: Sequence[str]) -> tuple[str, FireOptions] | None:
                 values[name] = value
         else:
             return None
-    known_dialect = values["dialect"] is None or values["dialect"] in DIALECT_NAMES
-    if len(events) != 1 or canonical_event(events[0]) is None or not known_dialect:
+    is_known_dialect = values["dialect"] is None or values["dialect"] in DIALECT_NAMES
+    if len(events) != 1 or canonical_event(events[0]) is None or not is_known_dialect:
         return None
     flags = {name: bool(values[name]) for name in FLAGS.values()}
     return events[0], FireOptions(configs=tuple(configs), **{**values, **flags})

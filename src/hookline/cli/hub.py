@@ -72,8 +72,8 @@ def verb(
     hookline hub --demo
     """
     given = {"host": host, "port": port, "store": store, "redis": redis}
-    places = tuple(Path(each).resolve() for each in workspaces)
-    chosen = {name: value for name, value in {**given, "workspaces": places}.items() if value not in (None, ())}
+    directories = tuple(Path(each).resolve() for each in workspaces)
+    chosen = {name: value for name, value in {**given, "workspaces": directories}.items() if value not in (None, ())}
     context.meta[_OPTIONS] = {"config_file": config_file, "given": chosen}
     if context.invoked_subcommand is not None:
         return
@@ -90,9 +90,11 @@ def _serve(config: HubConfig, opens: bool) -> None:
 
     async def on_ready(hub: Hub, link: str) -> None:
         joined = read_joined_hub(hub.config.state)
-        keep = "Agents here keep asking {url}, which you joined. To ask this hub: `hookline hub leave`, restart."
-        hints = [] if joined is None else [keep.format(url=joined.url)]
-        _announce(hub, link, [*hints, "`hookline hub open` prints a new link. Ctrl-C ends the hub."], opens)
+        hints = ["`hookline hub open` prints a new link. Ctrl-C ends the hub."]
+        if joined is not None:
+            leave = "To ask this hub: `hookline hub leave`, restart."
+            hints.insert(0, f"Agents here keep asking {joined.url}, which you joined. {leave}")
+        _announce(hub, link, hints, opens)
 
     run_async(run_hub(config, on_ready))
 

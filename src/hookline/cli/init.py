@@ -44,13 +44,13 @@ hooks:
 """
 
 
-STOPPED_BY: Final = {
+_EXAMPLE_COMMANDS: Final = {
     "recommended": "rm -rf .",
     "secrets": "cat .env",
     "production": "terraform apply",
     "workspace": "touch /opt/x",
 }
-"""A command for each pack that stops one, for users to try."""
+"""Pack → a command that it stops, for users to try."""
 
 
 @click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks, or with packs.")
@@ -87,9 +87,9 @@ def verb(packs: tuple[str, ...], force: bool) -> None:
         raise HooklineError(f"{error.filename} cannot be written: {error.strerror}") from None
     trust().accept(source for source in sources() if source.path == path.resolve())
     if packs:
-        tries = [command for pack in packs if (command := STOPPED_BY.get(pack.removeprefix("hookline:")))]
-        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list{', or' if tries else ''}")
-        for command in tries:
+        examples = [command for pack in packs if (command := _EXAMPLE_COMMANDS.get(pack.removeprefix("hookline:")))]
+        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list{', or' if examples else ''}")
+        for command in examples:
             out(f"""  hookline fire tool.before --tool bash --input '{{"command": "{command}"}}'""")
         return
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")

@@ -1,4 +1,4 @@
-"""The `hookline` command. A usual call of `fire` is read without click, whose import takes a quarter of its time."""
+"""The `hookline` command. Most calls of `fire` are read without click, whose import takes a quarter of their time."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def main() -> None:
 
 
 def _fire_without_click(arguments: list[str]) -> int | None:
-    """The exit code of `fire`; None if click must read the call: to explain it, to complete it, or for another verb."""
+    """The exit code of `fire`; None for another verb, or if click must explain or complete the call."""
     if arguments[:1] != ["fire"] or _COMPLETION in os.environ:
         return None
-    gc.disable()  # what an import makes stays
+    gc.disable()  # as in import_without_gc
     from hookline.cli.fire_call import fire, read_arguments
     from hookline.cli.logging_setup import start_log
 
@@ -67,6 +67,7 @@ def flush_streams() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    """The names of `verb_group`, which imports click: they are imported when somebody asks for them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hookline.cli import verb_group

@@ -149,15 +149,17 @@ def wrap(text: str, indent: str, *, hanging: str = "", split_words: bool = False
     return "\n".join(wrapper.fill(line) or indent.rstrip() for line in text.split("\n"))
 
 
-def shorten_line(line: str, most: int) -> str:
-    """At most so many columns of a terminal, of which a character of Chinese, Japanese or Korean takes two."""
+def shorten_line(line: str, width: int) -> str:
+    """Cuts it to this many columns. A Chinese, Japanese or Korean character takes two."""
     import unicodedata  # few commands need it
 
-    shown = columns = 0
-    for shown, each in enumerate(line):
-        before, columns = columns, columns + 1 + (unicodedata.east_asian_width(each) in "WF")
-        if columns > most:
-            return f"{line[: shown if before < most else shown - 1]}…"
+    columns = 0
+    for index, character in enumerate(line):
+        before = columns
+        columns += 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+        if columns > width:
+            has_room_for_ellipsis = before < width
+            return f"{line[: index if has_room_for_ellipsis else index - 1]}…"
     return line
 
 

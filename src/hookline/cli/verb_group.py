@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import click
@@ -13,6 +11,7 @@ import click
 from hookline.cli.main import INTERRUPTED, flush_streams
 from hookline.cli.options import debug_option
 from hookline.errors import HooklineError
+from hookline.lazy_imports import import_without_gc
 
 VERBS: Final = {
     "setup": ("hookline.cli.setup", "Put a pack of guards into the coding agents on this machine."),
@@ -56,13 +55,7 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        was_enabled = gc.isenabled()
-        gc.disable()  # what an import makes stays
-        try:
-            command: click.Command = import_module(VERBS[cmd_name][0]).verb
-        finally:
-            if was_enabled:
-                gc.enable()
+        command: click.Command = import_without_gc(VERBS[cmd_name][0]).verb
         return command
 
     def resolve_command(

@@ -18,8 +18,8 @@ from hookline.record.verification import check_anchor, verify_chains, write_anch
 _BROKEN: int = 2
 
 
-def _keep() -> timedelta | None:
-    """For how long records are kept, as the user's own file says."""
+def _read_keep() -> timedelta | None:
+    """For how long records are kept, by `record.keep` in the user's own file."""
     with quiet_hooks():
         return load_book((), None, importing=False).record.keep
 
@@ -50,7 +50,7 @@ def verb(anchor: Path | None, as_json: bool) -> int:
         if anchor is None:
             verified = verify_chains(directory)
         else:
-            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor, _keep())
+            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor, _read_keep())
     except BrokenChain as broken:
         if as_json:
             out_json_line({"intact": False, "record": broken.where, "problem": broken.what})

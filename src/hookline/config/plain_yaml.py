@@ -48,7 +48,7 @@ class _Block:
         self.positions = positions
         self.key = ""
         self.awaits_value = False
-        self.empty_at = 0  # where the missing value counts as being
+        self.empty_at = 0  # the position of the value if it is missing
 
 
 def parse_plain_yaml(source: SourceText, start: int, end: int) -> tuple[Any, SourceMap] | None:
@@ -63,7 +63,7 @@ def parse_plain_yaml(source: SourceText, start: int, end: int) -> tuple[Any, Sou
         root, root_at = reader.read()
     except (_NotPlainError, NumberTooLargeError):
         return None
-    if sum(map(len, reader.positions.values())) > MAX_VALUES:  # counts keys, too: then the exact count decides
+    if sum(map(len, reader.positions.values())) > MAX_VALUES:  # counts keys too: PyYAML's reader counts exactly
         return None
     return root, SourceMap(source.starts, root_at, reader.positions)
 
@@ -301,7 +301,7 @@ def _scalar(plain: str | None, single: str | None, double: str | None) -> Any:
 
 
 def _without_spaces(text: str, end: int) -> int:
-    """Where the text before `end` ends: a comment needs a space before it."""
+    """Steps back over spaces before `end`: a comment that follows needs one before it."""
     while text[end - 1] == " ":
         end -= 1
     return end

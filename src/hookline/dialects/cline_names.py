@@ -11,14 +11,14 @@ from hookline.hooks.events import events_by_name
 ONLY_IN_CLINE: Final = ("TaskCancel", "TaskError")
 """Events that no other agent has."""
 
-_CLOSE: Final = 0.85
+_MIN_SIMILARITY: Final = 0.85
 
 
 def named_event(file: str) -> str | None:
-    """The event after which a program is named, or was meant to be: Cline ignores the case of a name, and nothing else."""
-    return closest_match(PurePath(file).stem, (*events_by_name("cline"), *ONLY_IN_CLINE), cutoff=_CLOSE)
+    """The event after which a program is named, typing errors aside. Cline itself ignores only the case of a name."""
+    return closest_match(PurePath(file).stem, (*events_by_name("cline"), *ONLY_IN_CLINE), cutoff=_MIN_SIMILARITY)
 
 
 def is_hook(file: str) -> bool:
-    """Also with a mistyped name, so that somebody is told. Other files in the folder help the hooks."""
+    """Whether a file in the folder is a hook, or one with a mistyped name, which `check` reports. Hooks may use the others."""
     return named_event(file) is not None

@@ -8,7 +8,7 @@ from typing import Any, Final
 from hookline.hooks.events import EVENTS
 
 Schema = dict[str, Any]
-TOOL_EVENTS: Final = ("tool.before", "tool.after")
+_TOOL_EVENTS: Final = ("tool.before", "tool.after")
 
 
 def nullable(schema: Schema) -> Schema:
@@ -19,16 +19,16 @@ def nullable(schema: Schema) -> Schema:
 
 
 def describe(description: str, schema: Schema, *examples: Any, **default: Any) -> Schema:
-    """What an editor shows of a key: `default=` is its value if it is absent."""
+    """The schema with what an editor shows of a key. Leave `default=` out if the key has none: null may be a default."""
     shown = {"examples": list(examples)} if examples else {}
     return {"description": description, **default, **shown, **schema}
 
 
 def event_properties(events: Mapping[str, str], entries: Schema, example: Sequence[Schema]) -> Schema:
-    """A key for each event: a dialect's name for it → our own name for it. Only a tool has a matcher in the example."""
+    """A key for each event; `events`: a dialect's name → our own name. Only a tool's events have a matcher in the example."""
     plain = [{key: value for key, value in entry.items() if key != "matcher"} for entry in example]
     return {
-        name: describe(EVENTS[event].when, nullable(entries), list(example) if event in TOOL_EVENTS else plain)
+        name: describe(EVENTS[event].when, nullable(entries), list(example) if event in _TOOL_EVENTS else plain)
         for name, event in events.items()
     }
 

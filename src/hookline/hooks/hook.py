@@ -28,7 +28,7 @@ class Origin:
     unconverted: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """Keys of its file that are for other tools, so that writing it in any dialect loses them."""
     extended_by: str = field(default="", compare=False, repr=False)
-    """Of a pack's hook that another file has in another form: the file that extends the pack."""
+    """The file that extends the pack, if another file gives this hook of the pack other options; each keeps its own counts."""
 
 
 @dataclass(frozen=True, slots=True)

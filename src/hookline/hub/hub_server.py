@@ -23,7 +23,7 @@ from hookline.hub.hub_app import create_app
 from hookline.lazy_dataclasses import replace
 
 _STOP_SECONDS: Final = 3
-_SWITCH_SECONDS: Final = 0.001  # a thread that parses records hands over after it; by default, 5 times later
+_SWITCH_SECONDS: Final = 0.001  # after which a thread that parses records lets others run; Python's default is 0.005
 _log = logging.getLogger("hookline.hub")
 
 

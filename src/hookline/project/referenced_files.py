@@ -42,6 +42,8 @@ else:
     CommandTemplate = lazy_class("hookline.hooks.actions.run_program", "CommandTemplate")
     file_words = lazy_module("hookline.shell.file_words")
 
+OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+"""To read such a file. Opening a pipe does not wait for its other end."""
 MAX_WORDS: Final = 50_000
 MAX_FILES: Final = 1_000
 MAX_DISK_LOOKUPS: Final = 150_000  # for all the words of one file

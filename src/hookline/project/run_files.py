@@ -12,12 +12,11 @@ from typing import Final
 from hookline.config.reader import is_program_file
 from hookline.hooks.actions.verified import FileChangedError, FileState
 from hookline.lazy_dataclasses import dataclass
-from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
+from hookline.project.referenced_files import OPEN_FLAGS, FileReferences, TooManyReferencesError, find_referenced_files
 from hookline.project.trust_file import EXECUTABLE, content_digest
 
 MAX_COPY_BYTES: Final = 1_000_000  # of one file; of larger ones only the digest is kept
 _MAX_HASHED_BYTES: Final = 64_000_000  # larger files are identified by inode, size and times
-_OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _SETTLE_NANOSECONDS: Final = 20_000_000  # file systems count time in steps of up to 10 ms
 
 
@@ -31,7 +30,7 @@ class FileContent:
 def read_content(path: str | Path) -> FileContent:
     """Always reads the whole file: times alone would miss a write through a memory map."""
     try:
-        descriptor = os.open(path, _OPEN_FLAGS)
+        descriptor = os.open(path, OPEN_FLAGS)
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             is_small = stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HASHED_BYTES

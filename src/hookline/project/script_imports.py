@@ -18,6 +18,7 @@ from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
 from hookline.project.referenced_files import (
     MAX_FILES,
+    OPEN_FLAGS,
     FileReferences,
     TooManyReferencesError,
     find_referenced_files,
@@ -27,8 +28,6 @@ from hookline.shell.file_words import NODE_SUFFIXES, FileWord, find_file_words
 from hookline.shell.grammar import HAS_UNKNOWN
 from hookline.shell.run_commands import read_commands
 
-_OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-"""Opening a pipe does not wait for its other end."""
 MAX_SCRIPT_BYTES: Final = 200_000
 """A larger file is a bundle or data: it is not searched for what it imports."""
 _CODE_SUFFIXES: Final = frozenset(
@@ -104,7 +103,7 @@ def _named_directories(references: ScriptReferences, root: Path, directory: Path
 def _read_script(path: Path) -> bytes | None:
     """None if it is not a text of a usual size."""
     try:
-        descriptor = os.open(path, _OPEN_FLAGS)
+        descriptor = os.open(path, OPEN_FLAGS)
         with open(descriptor, "rb") as file:
             is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
             data = file.read(MAX_SCRIPT_BYTES + 1) if is_file else b"\0"

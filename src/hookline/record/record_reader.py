@@ -144,7 +144,10 @@ def parse_record(line: bytes) -> Record | None:
 
 
 def is_record(record: Any) -> bool:
-    """So that no reader stumbles over a record that somebody changed. Any key may be missing but the id and the time."""
+    """Whether each value has the type of its key, so that no reader fails on a record that somebody changed.
+
+    Only the id and the time must be there.
+    """
     if type(record) is not dict or type(record.get("id")) is not str:
         return False
     at = record.get("at")

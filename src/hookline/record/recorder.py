@@ -29,7 +29,7 @@ from hookline.record.writer import RecordWriter, encode_record
 DECISION_MADE: Final = "decision.made"
 _MAX_LINE: Final = 1 << 16
 _KEEP_AGAIN_SECONDS: Final = 5.0
-_MAX_READY: Final = 4  # they are kept in memory
+_MAX_FAST_PATH_BOOKS: Final = 4  # each stays in memory
 EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
 _log = logging.getLogger("hookline")
 
@@ -47,9 +47,8 @@ class Recorder:
         self._telemetry: Telemetry | None = None  # as the user's environment says
         self._is_own_program = False
         self._silent = SilentEntries()
-        self._ready: dict[
-            int, Book
-        ] = {}  # by identity: a silent decision of theirs needs nothing but a line in the file
+        # By id: books whose silent decisions only need a line in the file. It holds them, so that no id is used again.
+        self._fast_path_books: dict[int, Book] = {}
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         begun = time.perf_counter()
@@ -61,7 +60,7 @@ class Recorder:
 
     def decide_now(self, book: Book, event: Event, host: Host = NO_HOST) -> Decision:
         """Raises MustWait, like the book's method; nothing is recorded then."""
-        if id(book) not in self._ready and book.hears(DECISION_MADE):
+        if id(book) not in self._fast_path_books and book.hears(DECISION_MADE):
             raise MustWait("hooks on decision.made run in the background; use `await recorder.decide(…)`")
         begun = time.perf_counter()
         decision = book.decide_now(event, host)
@@ -73,7 +72,7 @@ class Recorder:
         self._write(book, lambda recordable: {**decision_entry(asked, decision, 0.0, recordable), "again": True})
 
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
-        if id(book) in self._ready and asked.name in ALWAYS_RECORDED:
+        if id(book) in self._fast_path_books and asked.name in ALWAYS_RECORDED:
             try:
                 text = self._silent.encode(asked, decision, seconds, book.files.hash)
                 if text is not None:
@@ -106,7 +105,7 @@ class Recorder:
     def _on_new_file(self) -> None:
         """Archives beside the decision, which must not wait for it. A process that ends leaves it to the next one."""
         self._kept.clear()  # somebody may have removed the whole record
-        self._ready.clear()
+        self._fast_path_books.clear()
         if self._directory.is_archiving_due() and self._directory.has_many_live_files():
             threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
 
@@ -123,7 +122,7 @@ class Recorder:
             from hookline.record.telemetry import telemetry_of_environment  # few processes send anything
 
             self._telemetry = telemetry_of_environment(env)
-            self._ready.clear()
+            self._fast_path_books.clear()
 
     def _send(self, telemetry: Telemetry, book: Book, record: str, make_entry: EntryMaker) -> None:
         from hookline.record.telemetry import sender_for
@@ -144,12 +143,12 @@ class Recorder:
         settings = book.record
         if settings.keep is not None and settings.keep != self._keep:
             self._keep = settings.keep
-            self._ready.clear()
+            self._fast_path_books.clear()
         if not settings.enabled:
             return ""
         try:
             hooks = self._keep_files(book.files)
-            self._note_ready(book)
+            self._allow_fast_path(book)
             text = _encode_short(make_entry, settings.facts, hooks) or _encode_long(make_entry, settings.facts, hooks)
             return self._writer.write(text)
         except Exception:  # a bug here must not be the reason that a decision is late or lost
@@ -157,17 +156,17 @@ class Recorder:
             self._writer.count_lost()
             return ""
 
-    def _note_ready(self, book: Book) -> None:
-        """If its files are kept, and facts and settings are as they are by default."""
+    def _allow_fast_path(self, book: Book) -> None:
+        """If its files are kept, facts are masked, and nobody else is told of its decisions."""
         settings = book.record
         sends = settings.telemetry is not None or self._telemetry is not None
         if book.files.hash not in self._kept or settings.facts is not RecordedFacts.MASKED:
             return
         if sends or book.hears(DECISION_MADE):
             return
-        if len(self._ready) >= _MAX_READY:
-            self._ready.clear()
-        self._ready[id(book)] = book
+        if len(self._fast_path_books) >= _MAX_FAST_PATH_BOOKS:
+            self._fast_path_books.clear()
+        self._fast_path_books[id(book)] = book
 
     def _keep_files(self, files: HookFiles) -> str:
         """Keeps the texts of the hooks in force, once, before a record names their hash.

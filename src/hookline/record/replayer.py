@@ -23,6 +23,7 @@ from hookline.hooks.event import REMOVED, Event, FactPath, parse_path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import NullHost
+from hookline.hooks.masking import MASK
 from hookline.hooks.outcome import ActionError, Audience, Compact, Failure, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.record_settings import RecordedFacts
@@ -300,7 +301,7 @@ def is_uncertain(record: Record) -> bool:
 
 def _has_mask(value: Any) -> bool:
     if isinstance(value, str):
-        return "***" in value
+        return MASK in value
     if isinstance(value, dict):
         return any(map(_has_mask, value)) or any(map(_has_mask, value.values()))
     return isinstance(value, list) and any(map(_has_mask, value))

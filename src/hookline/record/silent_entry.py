@@ -21,6 +21,7 @@ _SILENT: Final = Verdict.SILENT
 _MAX_KNOWN: Final = 100  # facts have a dozen names
 _NAMED_PARTS: Final = {key: ((key, part),) for key, part in NAMED_FACTS}
 _ABSENT: Final = object()
+_NO_START: Final = "-"  # no tool's JSON begins so
 
 
 class _KnownFact(NamedTuple):
@@ -45,10 +46,13 @@ class SilentEntries:
     def __init__(self) -> None:
         self._known: dict[str, _KnownFact] = {}
         self._last = _KnownFacts({}, "", "")
-        self._tool_start = "-"  # the JSON of a tool up to its id or input; no secret is in it
+        self._tool_start = _NO_START  # the JSON of a tool up to its id or input; no secret is in it
 
     def encode(self, asked: Event, decision: Decision, seconds: float, hooks: str) -> bytes | None:
-        """The same JSON as that of `decision_entry` with masked facts. None if a hook said something, or a text must be cut or masked."""
+        """The same JSON as that of `decision_entry` with masked facts.
+
+        None if a hook said something, or a text must be cut or masked.
+        """
         if decision.verdict is not _SILENT or decision.trace or decision.notes or decision.failures or decision.halt:
             return None
         if decision.requests or decision.reason or decision.by is not None:
@@ -97,7 +101,7 @@ class SilentEntries:
         if all(map(_is_comparable, last.facts.values())):
             self._last = last._replace(facts={name: _copy(value) for name, value in last.facts.items()})
         ends = [at for at in (tool.find('"id":'), tool.find('"input":')) if at > 0]
-        self._tool_start = tool[: min(ends)] if ends else "-"
+        self._tool_start = tool[: min(ends)] if ends else _NO_START
 
 
 def _encode_fact(name: str, value: Any) -> _KnownFact:

@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from hookline.hooks.record_settings import DEFAULT_KEEP, MAX_RECORDS
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
 from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
+
+_AFTER_ALL_TIMES: Final = "9"  # as a text, it comes after every time of a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def check_anchor(directory: RecordDirectory, path: Path, keep: timedelta | None 
         raise BrokenChain(f"chains.jsonl:{number}", "it is not as it was when the anchor was written")
     known = chains.read()
     oldest = _oldest_kept(keep, verified.records)
-    for writer, (last, _, *at) in anchor["heads"].items():
+    for writer, (last, _, *at) in anchor["heads"].items():  # older anchors have no time
         if (is_older and writer not in known) or last <= known.get(writer, WriterChain()).removed.number:
             if at and at[0] >= oldest:
                 raise BrokenChain(f"{writer}-{last}", f"it was removed as too old, but it is of {at[0]}")
@@ -171,7 +173,7 @@ def check_anchor(directory: RecordDirectory, path: Path, keep: timedelta | None 
 def _oldest_kept(keep: timedelta | None, records: int) -> str:
     """Records from this time on are not removed, unless there are too many."""
     if keep is None or records > MAX_RECORDS // 2:
-        return "9"
+        return _AFTER_ALL_TIMES
     return (datetime.now(UTC) - keep).isoformat()
 
 

@@ -214,6 +214,7 @@ def _action_schemas() -> dict[str, Schema]:
         **_program_action_schemas(),
         **_transform_action_schemas(),
         **_external_action_schemas(),
+        **_language_server_schemas(),
     }
     assert forms.keys() == ACTIONS.keys()
     return forms
@@ -368,6 +369,11 @@ def _external_action_schemas() -> dict[str, Schema]:
             },
             "required": ["to"],
         },
+    }
+
+
+def _language_server_schemas() -> dict[str, Schema]:
+    return {
         "lsp_diagnose": {
             "properties": {
                 "path_field": describe(

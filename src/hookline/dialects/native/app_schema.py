@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from hookline.dialects.json_schema import describe
 from hookline.dialects.native.keys import (
     ANY_TEXT,
     DURATION,
@@ -35,73 +36,68 @@ def _named_entries(schema: Schema) -> Schema:
     return _nullable({"type": "object", "propertyNames": names, "additionalProperties": schema})
 
 
-def _described(description: str, schema: Schema, *examples: Any, **default: Any) -> Schema:
-    shown = {"examples": list(examples)} if examples else {}
-    return {"description": description, **default, **shown, **schema}
-
-
 def _model() -> Schema:
-    return _described("its model: `provider:model`, or a name in `models`", TEXT, "anthropic:claude-sonnet-4-5")
+    return describe("its model: `provider:model`, or a name in `models`", TEXT, "anthropic:claude-sonnet-4-5")
 
 
 def _tools() -> Schema:
-    return _described("the tools that it may use; default: all", TEXTS, ["read_file", "search"])
+    return describe("the tools that it may use; default: all", TEXTS, ["read_file", "search"])
 
 
 def _env() -> Schema:
-    return _described("variables of its environment", _TEXT_MAPPING, {"LOG_LEVEL": "debug"}, default={})
+    return describe("variables of its environment", _TEXT_MAPPING, {"LOG_LEVEL": "debug"}, default={})
 
 
 def _program() -> Schema:
     command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
     return {
-        "command": _described("the program, or the program with its arguments", TEXTS, command),
-        "args": _described("the program's arguments", TEXTS, ["--stdio"], default=[]),
+        "command": describe("the program, or the program with its arguments", TEXTS, command),
+        "args": describe("the program's arguments", TEXTS, ["--stdio"], default=[]),
     }
 
 
 def _agent_schema() -> Schema:
     steps: Schema = {"type": "integer", "minimum": 1, "maximum": 250}
     side: Schema = {
-        "prompt": _described(
+        "prompt": describe(
             "the system prompt, as a text or a file",
             {"$ref": "#/$defs/prompt"},
             "You review changes.",
             {"text": "You review changes."},
         ),
-        "label": _described("its name in a conversation of two", TEXT, "Reviewer"),
-        "stop_on_response": _described(
+        "label": describe("its name in a conversation of two", TEXT, "Reviewer"),
+        "stop_on_response": describe(
             "`false`: an answer without a tool call does not end its turn", FLAG, default=True
         ),
-        "stop_tool": _described("a tool whose call ends its turn", TEXT, "hand_over"),
-        "max_steps": _described("model calls for one prompt", steps, 20),
-        "session_stop": _described("a tool whose success ends the session as a success", TEXT, "finish"),
-        "session_fail": _described("a tool whose success ends the session as a failure", TEXT, "give_up"),
+        "stop_tool": describe("a tool whose call ends its turn", TEXT, "hand_over"),
+        "max_steps": describe("model calls for one prompt", steps, 20),
+        "session_stop": describe("a tool whose success ends the session as a success", TEXT, "finish"),
+        "session_fail": describe("a tool whose success ends the session as a failure", TEXT, "give_up"),
         "model": _model(),
         "tools": _tools(),
     }
     one: Schema = {"prompt": "You write the change."}
     other: Schema = {"prompt": "You review it.", "label": "Reviewer"}
     own: Schema = {
-        "id": _described("its name for triggers, sub-agents and `hookline run --agent`", TEXT, "reviewer"),
-        "name": _described("its name as people read it", TEXT, "Code reviewer"),
-        "description": _described("what it does, for the agents that may start it", TEXT, "Reads changes for bugs."),
-        "subagents": _described("the ids of the agents that it may start; default: all others", TEXTS, ["reviewer"]),
-        "max_turns": _described("how many prompts a session takes; default: no limit", integer_schema(1), 10),
-        "side_a": _described("the first of two sides that talk to each other", object_schema(side), one),
-        "side_b": _described("the second of two sides that talk to each other", object_schema(side), other),
+        "id": describe("its name for triggers, sub-agents and `hookline run --agent`", TEXT, "reviewer"),
+        "name": describe("its name as people read it", TEXT, "Code reviewer"),
+        "description": describe("what it does, for the agents that may start it", TEXT, "Reads changes for bugs."),
+        "subagents": describe("the ids of the agents that it may start; default: all others", TEXTS, ["reviewer"]),
+        "max_turns": describe("how many prompts a session takes; default: no limit", integer_schema(1), 10),
+        "side_a": describe("the first of two sides that talk to each other", object_schema(side), one),
+        "side_b": describe("the second of two sides that talk to each other", object_schema(side), other),
     }
     return object_schema({**own, **side})
 
 
 def _prompt_schema() -> Schema:
     more: Schema = {
-        "name": _described("the prompt's name", TEXT, "review"),
+        "name": describe("the prompt's name", TEXT, "review"),
         "model": _model(),
         "tools": _tools(),
     }
-    text = _described("the prompt itself", ANY_TEXT, "You review changes.")
-    file = _described("the file that has the prompt", TEXT, "prompts/review.md")
+    text = describe("the prompt itself", ANY_TEXT, "You review changes.")
+    file = describe("the file that has the prompt", TEXT, "prompts/review.md")
     return {
         "anyOf": [
             ANY_TEXT,
@@ -113,12 +109,12 @@ def _prompt_schema() -> Schema:
 
 def _model_schema() -> Schema:
     properties = {
-        "model": _described("`provider:model`", TEXT, "anthropic:claude-sonnet-4-5"),
-        "fallbacks": _described(
+        "model": describe("`provider:model`", TEXT, "anthropic:claude-sonnet-4-5"),
+        "fallbacks": describe(
             "the models to use if this one fails, in this order", TEXTS, ["openai:gpt-5"], default=[]
         ),
-        "context_limit": _described("how many tokens the model reads at most", integer_schema(1), 200_000),
-        "base_url": _described("the address of the model's API", TEXT, "http://127.0.0.1:11434/v1"),
+        "context_limit": describe("how many tokens the model reads at most", integer_schema(1), 200_000),
+        "base_url": describe("the address of the model's API", TEXT, "http://127.0.0.1:11434/v1"),
     }
     return object_schema(properties, ("model",))
 
@@ -127,12 +123,12 @@ def _server_schema() -> Schema:
     url: Schema = {"type": "string", "pattern": "^https?://"}
     shared: Schema = {
         "env": _env(),
-        "headers": _described("HTTP headers of each request", _TEXT_MAPPING, {"X-Team": "platform"}, default={}),
-        "timeout": _described(
+        "headers": describe("HTTP headers of each request", _TEXT_MAPPING, {"X-Team": "platform"}, default={}),
+        "timeout": describe(
             "how long a call may take: a number and `ms`, `s`, `m` or `h`", DURATION, "2m", default="60s"
         ),
     }
-    address = _described("the server's address", url, "https://mcp.example.com/mcp")
+    address = describe("the server's address", url, "https://mcp.example.com/mcp")
     return {
         "anyOf": [
             object_schema({**shared, **_program()}, ("command",)),
@@ -145,8 +141,8 @@ def _language_server_schema() -> Schema:
     properties = {
         **_program(),
         "env": _env(),
-        "files": _described("the files that it knows, as patterns", TEXTS, ["*.py"]),
-        "language": _described("the language's id in the protocol", TEXT, "python"),
+        "files": describe("the files that it knows, as patterns", TEXTS, ["*.py"]),
+        "language": describe("the language's id in the protocol", TEXT, "python"),
     }
     return object_schema(properties, ("command", "files"))
 
@@ -154,16 +150,16 @@ def _language_server_schema() -> Schema:
 def _trigger_schema() -> Schema:
     path: Schema = {"type": "string", "pattern": "^/"}
     shared: Schema = {
-        "id": _described("the trigger's name", TEXT, "every-morning"),
-        "prompt": _described("the prompt of the turn that it starts", TEXT, "Summarise the open issues."),
-        "agent": _described("the id of the agent that it starts; default: the first", TEXT, "reviewer"),
-        "timezone": _described("the time zone of `cron`; default: this machine's", TEXT, "Europe/Paris"),
-        "open": _described("`true`: a request needs no token", FLAG, default=False),
+        "id": describe("the trigger's name", TEXT, "every-morning"),
+        "prompt": describe("the prompt of the turn that it starts", TEXT, "Summarise the open issues."),
+        "agent": describe("the id of the agent that it starts; default: the first", TEXT, "reviewer"),
+        "timezone": describe("the time zone of `cron`; default: this machine's", TEXT, "Europe/Paris"),
+        "open": describe("`true`: a request needs no token", FLAG, default=False),
     }
     kinds = {
-        "cron": _described("when: minute, hour, day, month, weekday", TEXT, "0 9 * * 1-5"),
-        "files": _described("the files whose change starts a turn, as a pattern", TEXT, "src/**/*.py"),
-        "http": _described("the path whose request starts a turn", path, "/deployed"),
+        "cron": describe("when: minute, hour, day, month, weekday", TEXT, "0 9 * * 1-5"),
+        "files": describe("the files whose change starts a turn, as a pattern", TEXT, "src/**/*.py"),
+        "http": describe("the path whose request starts a turn", path, "/deployed"),
     }
     return {"anyOf": [object_schema({**shared, kind: schema}, (kind, "prompt")) for kind, schema in kinds.items()]}
 

@@ -215,7 +215,7 @@ def key_schema(key: Key) -> Schema:
 
 
 def value_schema(key: Key) -> Schema:
-    """Without what is said about the key."""
+    """The schema of its value, without description, default and example."""
     return key.schema() if callable(key.schema) else key.schema
 
 

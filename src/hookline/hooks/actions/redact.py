@@ -9,12 +9,12 @@ from hookline.errors import UndecidedError
 from hookline.hooks.actions.text_editor import TextEditor
 from hookline.hooks.conditions.secrets import SecretHints, allowed_out
 from hookline.hooks.event import MISSING, Event, FactPath, path_text
+from hookline.hooks.masking import MASK
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.secret_formats import find_secrets, is_named_secret, replace_secrets
 from hookline.lazy_dataclasses import dataclass
 
-MASK: Final = "***"
 _REDACT_SECONDS: Final = 1.0
 
 

@@ -59,7 +59,7 @@ class CommandsRun(NamedTuple):
     words: frozenset[str] = frozenset()  # of all of them
     operands: dict[int, list[str]] | None = None  # of the commands that were asked about, by their position
     texts: tuple[tuple[str, RunText], ...] = ()  # as given and as read
-    does_more: dict[str, bool] | None = None  # the answer of _does_more, once it is known
+    does_more: dict[str, bool] | None = None  # a cache for _does_more: this tuple cannot change, a dict in it can
 
 
 _NO_COMMANDS: Final = CommandsRun()

@@ -1,6 +1,6 @@
 """Sends new decisions to the consoles that watch, in batches, at most 2,000 rows a second.
 
-A batch has what came in 50 ms, or in 200 ms if that is much: a message costs more than the rows in it.
+A batch has the rows of 50 ms, or of 200 ms if there are many: a message costs more than the rows in it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LiveRows:
             await self._send({"items": items, "outcomes": outcomes, "dropped": dropped})
 
     async def _collect(self) -> timedelta:
-        """How long it has waited for more rows."""
+        """Waits for more rows, longer if there are many; returns how long."""
         await asyncio.sleep(_BATCH.total_seconds())
         if len(self._rows) <= _MANY_ROWS:
             return _BATCH

@@ -7,7 +7,7 @@ from socketio.packet import Packet
 
 
 class TextPacket(Packet):  # type: ignore[misc]
-    """The plain one looks through every value of a message for bytes, which takes longer than writing it as JSON."""
+    """Socket.IO's own class searches every value of a message for bytes, which takes longer than writing it as JSON."""
 
     uses_binary_events = False
 

@@ -19,11 +19,16 @@ from hookline.errors import HooklineError
 
 _OPEN_TIMEOUT: Final = timedelta(seconds=5)
 _MAX_MESSAGE: Final = 4 << 20  # bytes
-_MESSAGE: Final = re.compile(r"4([23])/page,([0-9]*)(\[.*)", re.DOTALL)
-_ANSWER: Final = "3"
-_DISCONNECTED: Final = "41/page"
+# A packet of Engine.IO begins with 2 (ping), 3 (pong) or 4 (message). A message is a packet of Socket.IO, which begins with
+# 0 (connect), 1 (disconnect), 2 (event) or 3 (the answer to an event).
+_EVENT_OR_ANSWER: Final = re.compile(r"4([23])/page,([0-9]*)(\[.*)", re.DOTALL)
+_ANSWER_TYPE: Final = "3"
+_CONNECT: Final = "40/page,"
+_DISCONNECT: Final = "41/page"
 _PING: Final = "2"
 _PONG: Final = "3"
+
+HUB_LEFT: Final = "the hub that has this session has left"
 
 Send = Callable[[str, Any, Callable[..., None] | None], Awaitable[None]]
 """Sends an event to the page. The callback gets its answer."""
@@ -36,7 +41,7 @@ class PageRelay:
         self._connection = connection
         self._send = send
         self._on_lost = on_lost
-        self._asked = 0
+        self._last_number = 0
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._answers: set[asyncio.Task[None]] = set()
         self._reading = asyncio.ensure_future(self._read())
@@ -49,18 +54,18 @@ class PageRelay:
             async with asyncio.timeout(_OPEN_TIMEOUT.total_seconds()):
                 connection = await connect(address, compression=None, max_size=_MAX_MESSAGE, ping_interval=None)
                 await connection.recv()
-                await connection.send(f"40/page,{json.dumps({'token': token})}")
+                await connection.send(f"{_CONNECT}{json.dumps({'token': token})}")
                 answer = str(await connection.recv())
         except (OSError, TimeoutError, WebSocketException) as error:
             raise HooklineError("the hub that has this session does not answer; try again") from error
-        if not answer.startswith("40/page,"):
+        if not answer.startswith(_CONNECT):
             await connection.close()
             raise HooklineError("the hub that has this session does not take this page")
         return cls(connection, send, on_lost)
 
     async def ask(self, event: str, data: Any) -> Any:
         """The other hub's answer. Raises HooklineError if the connection ends before."""
-        number = self._asked = self._asked + 1
+        number = self._last_number = self._last_number + 1
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             await self._write(f"42/page,{number}{json.dumps([event, data])}")
@@ -77,25 +82,25 @@ class PageRelay:
     async def _read(self) -> None:
         try:
             async for message in self._connection:
-                if str(message).startswith(_DISCONNECTED):
+                if str(message).startswith(_DISCONNECT):
                     break
-                await self._take(str(message))
+                await self._handle(str(message))
         except WebSocketException:
             pass
         for answer in self._waiting.values():
             if not answer.done():
-                answer.set_exception(HooklineError("the hub that has this session has left"))
+                answer.set_exception(HooklineError(HUB_LEFT))
         await self._on_lost()
 
-    async def _take(self, message: str) -> None:
+    async def _handle(self, message: str) -> None:
         if message == _PING:
             await self._write(_PONG)
             return
-        found = _MESSAGE.fullmatch(message)
+        found = _EVENT_OR_ANSWER.fullmatch(message)
         if found is None:
             return
         kind, number, data = found[1], found[2], json.loads(found[3])
-        if kind == _ANSWER:
+        if kind == _ANSWER_TYPE:
             answer = self._waiting.get(int(number or 0))
             if answer is not None and not answer.done():
                 answer.set_result(data[0] if data else None)
@@ -114,4 +119,4 @@ class PageRelay:
         try:
             await self._connection.send(message)
         except WebSocketException as error:
-            raise HooklineError("the hub that has this session has left") from error
+            raise HooklineError(HUB_LEFT) from error

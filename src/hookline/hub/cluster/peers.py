@@ -73,12 +73,12 @@ class Peers:
         return await self.send(owner, request.method, f"{request.url.path}{query}", headers, await request.body())
 
     async def working_sessions(self, request: Request) -> set[str]:
-        """The sessions that work at other hubs now, by a list of sessions that each gives to the caller's own token."""
+        """The sessions that work at other hubs now. Each hub is asked for its list, with the caller's own token."""
         lists = await asyncio.gather(*(self._list_sessions(request, each) for each in await self.others()))
         return {each["id"] for items in lists for each in items if each["state"] == "working"}
 
     async def _list_sessions(self, request: Request, other: HubRow) -> list[dict[str, Any]]:
-        """Empty if it does not answer soon."""
+        """Empty if the hub does not answer in time."""
         try:
             async with asyncio.timeout(_LIST_TIMEOUT.total_seconds()):
                 answer = await self.pass_on(request, other)

@@ -17,7 +17,7 @@ from socketio.exceptions import ConnectionRefusedError
 from hookline.errors import HooklineError
 from hookline.hub.access.access import Access
 from hookline.hub.access.roles import Caller, Role
-from hookline.hub.cluster.page_relay import PageRelay
+from hookline.hub.cluster.page_relay import HUB_LEFT, PageRelay
 from hookline.hub.config.hub_config import FRAMES
 from hookline.hub.pages.attached_page import AttachedPage, OpenPages, PageAddress
 from hookline.hub.pages.browser_agents import BrowserAgent
@@ -126,7 +126,7 @@ class PageNamespace:
             return {"ok": False, "error": "there is no such session of a browser agent"}
         try:
             if owner := await self._backend.owner_url(session):
-                return await self._here_at(owner, sid, client, data)
+                return await self._attach_at(owner, sid, client, data)
             await self._backend.open_session(session)
         except HooklineError as error:
             return {"ok": False, "error": str(error)}
@@ -139,16 +139,16 @@ class PageNamespace:
         told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._backend.frame_urls}
         return {"ok": True, **told}
 
-    async def _here_at(self, owner: str, sid: str, client: _Client, data: dict[str, Any]) -> dict[str, Any]:
-        """Another hub has the session: the page attaches there, through this one. Raises HooklineError."""
+    async def _attach_at(self, owner: str, sid: str, client: _Client, data: dict[str, Any]) -> dict[str, Any]:
+        """Another hub has the session: the page attaches there, through this one."""
         await self._release(client)
 
-        async def lost() -> None:
+        async def on_lost() -> None:
             client.relay = None
             await self._server.emit("again", {}, to=sid, namespace=NAMESPACE)
 
         try:
-            client.relay = await PageRelay.open(owner, client.token, self._sender(sid), lost)
+            client.relay = await PageRelay.open(owner, client.token, self._sender(sid), on_lost)
             answer: dict[str, Any] = await client.relay.ask("here", data)
         except HooklineError as error:
             return {"ok": False, "error": str(error), "again": True}
@@ -194,7 +194,7 @@ class PageNamespace:
         """A tool call of a script that runs in the page, or of the agent's own code."""
         client = self._clients.get(sid)
         if client is not None and client.relay is not None:
-            return await self._pass_on(client.relay, "call", data) or _error("the hub that has this session has left")
+            return await self._pass_on(client.relay, "call", data) or _error(HUB_LEFT)
         if client is None or client.page is None or not isinstance(data, dict):
             return _error("no session is attached to this page")
         name, input = data.get("name"), data.get("input")
