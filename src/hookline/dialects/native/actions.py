@@ -296,7 +296,7 @@ STEP_KEYS: Final = key_table(
         read=parse_on_error,
         write=lambda step, *_: NOT_WRITTEN if step.on_error is None else write_on_error(step.on_error),
         schema=ON_ERROR_SCHEMA,
-        default="it fails the chain at its end, and the hook's `on_error` answers",
+        default="the chain fails at its end, and the hook's `on_error` decides",
         help="what a failure of this step counts as",
         example="on_error: closed",
     ),
