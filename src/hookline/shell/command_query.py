@@ -120,6 +120,23 @@ OPTIONS: Final[dict[str, OptionTable]] = {
     "gdisk": _table("l list"),
     "sgdisk": _table("p print"),
     **dict.fromkeys(
+        ("cargo", "cargo publish"),
+        _table(
+            "n dry-run",
+            values="p package F features manifest-path target target-dir registry index token j jobs config Z C color exclude",
+        ),
+    ),
+    **dict.fromkeys(
+        ("ansible-playbook", "ansible"),
+        _table(
+            "C check",
+            values="i inventory inventory-file e extra-vars l limit t tags skip-tags u user f forks M module-path c connection "
+            "T timeout private-key key-file a args m module-name start-at-task vault-id vault-password-file "
+            "become-method become-user become-password-file connection-password-file ssh-common-args ssh-extra-args "
+            "sftp-extra-args scp-extra-args P poll B background",
+        ),
+    ),
+    **dict.fromkeys(
         (f"hookline {command}".strip() for command in ("", "init", "setup", "trust", "install", "uninstall", "hub")),
         _table("h help", values="pack agent mcp missing config host port store redis workspace", flags="debug"),
     ),
@@ -357,9 +374,13 @@ def _has_harmless_flag(flag: str, table: OptionTable, arguments: Sequence[str]) 
     spellings = _spellings_of(flag, table)
     offs = {f"--no-{each}" for each in spellings.longs}
     found = is_value = maybe = False
+    before = ""
     for word in arguments:
         if word == "--":
             break
+        previous, before = before, word
+        if flag == "help" and previous.startswith("-"):  # it may be the value of any option
+            continue
         maybe |= not word.isascii() and _may_be_option(word) and (UNKNOWN_WORDS in word or not is_value)
         if is_value or not word.startswith("-"):
             is_value = False
@@ -407,9 +428,16 @@ def _may_be_option(word: str) -> bool:
     return HAS_UNKNOWN.match(word) is not None and re.fullmatch(r"[\w=-]*", HAS_UNKNOWN.sub("", word)) is not None
 
 
+_ROOT_PRINTER: Final = ("git", "rev-parse", "--show-toplevel")  # its output is known: a directory
+
+
 def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> Answer:
     """Whether a program of the first query feeds one of the second, through pipes or substitutions."""
-    first = [(command, answer) for command in commands if (answer := sources.is_program(command)) is not False]
+    first = [
+        (command, answer)
+        for command in commands
+        if (answer := sources.is_program(command)) is not False and command.words != _ROOT_PRINTER
+    ]
     second = [
         (command, answer)
         for command in commands
@@ -524,7 +552,7 @@ _CODE_OPTION: Final = {
     "node": lazy_pattern("-e|-p|-pe|--eval|--print"),
     "php": lazy_pattern("-r"),
 }
-_PLAIN_OPTION: Final = lazy_pattern("-[uBIsSEnlw]+")
+_PLAIN_OPTION: Final = lazy_pattern("-[uBIsSEnlw]+|-r(?:json|csv)")
 _SCRIPT: Final = lazy_pattern(r"[\w./-]+\.(?:py|m?js|cjs|ts|rb|pl|php)", re.ASCII)
 _RUNS_INPUT: Final = lazy_pattern(
     r"\b(?:exec|eval|compile|Function|system|popen|Popen|run|call|spawn|import_module|__import__|require|(?<!json\.)load|vm|marshal"

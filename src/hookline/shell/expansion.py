@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final, TypeVar
 
@@ -26,6 +27,7 @@ _OTHER_WORDS: Final[Fields] = (UNKNOWN_WORDS + UNREAD,)
 _MAX_VALUE_CHARS: Final = 20_000
 _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
+_TO_UNKNOWN: Final = {**_FROM_GLOB, ord(UNKNOWN_PATH): f"/{UNKNOWN}", ord(HERE): f"/{UNKNOWN}"}
 _GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
 _PATH_VARIABLES: Final = frozenset(("HOME", "PWD", "OLDPWD"))
@@ -58,8 +60,7 @@ def mark_globs(field: str) -> str:
     """The field with any text in the place of a pattern for file names."""
     if field.isascii():
         return field
-    marked = _GLOB.sub(UNKNOWN, field).replace(UNKNOWN_PATH, "/" + UNKNOWN).replace(HERE, "/" + UNKNOWN)
-    return marked.translate(_FROM_GLOB)
+    return _GLOB.sub(UNKNOWN, field).translate(_TO_UNKNOWN)
 
 
 def relative_path(field: str) -> str:
@@ -67,14 +68,16 @@ def relative_path(field: str) -> str:
     return f".{field[1:]}" if field == HERE or field.startswith(HERE + "/") else field
 
 
-def glob_samples(field: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def glob_samples(field: str) -> tuple[str, ...]:
     """Names that its patterns for file names match: short ones, and those of files that matter to guards."""
-    yield from (_GLOB.sub(each, field) for each in ("x", ""))
+    found = [_GLOB.sub(each, field) for each in ("x", "")]
     parts = field.split("/")
     shown = [_GLOB.sub("x", part) for part in parts]
     for at, part in enumerate(parts):
         if shown[at] != part:
-            yield from ("/".join((*shown[:at], name, *shown[at + 1 :])) for name in _notable_names(part))
+            found += ("/".join((*shown[:at], name, *shown[at + 1 :])) for name in _notable_names(part))
+    return tuple(dict.fromkeys(found))
 
 
 def _notable_names(part: str) -> Iterator[str]:

@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.expansion import glob_samples, mark_globs, relative_path, visible_text
+from hookline.shell.expansion import Fields, glob_samples, mark_globs, relative_path, visible_text
 from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY
 from hookline.shell.programs import program_name
 from hookline.shell.run_commands import RunCommand
 
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
+_KEY_PROGRAMS: Final = frozenset(("scp", "sftp"))
+_PLAIN_FLAGS: Final = lazy_pattern("-[346BCOpqrTv]+")
 _SPACE: Final = lazy_pattern(r"\s")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[^/]*[*?\[]|\*[^/]*/.*\.\.(?:/|\Z)")  # a glob that may match `..`
 
@@ -28,8 +30,17 @@ class _Pattern(Protocol):
 def operands_of(command: RunCommand) -> list[str]:
     """Values of options are among them: they cannot be told apart without knowing the program."""
     words = command.words
+    if words[0] in _KEY_PROGRAMS and "-i" in words:
+        words = _without_key(words)
     end = words.index("--", 1) if "--" in words[1:] else len(words)
     return [*[word for word in words[1:end] if not word.startswith("-") or word == "-"], *words[end + 1 :]]
+
+
+def _without_key(words: Fields) -> Fields:
+    """Without the key with which the program signs in: it reads that file, and copies others."""
+    at = words.index("-i")
+    is_option = "--" not in words[:at] and (not words[at - 1].startswith("-") or _PLAIN_FLAGS.fullmatch(words[at - 1]))
+    return (*words[:at], *words[at + 2 :]) if is_option else words
 
 
 def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> bool | None:
@@ -68,7 +79,7 @@ def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Col
     `*.x` is every name that ends with `.x`, and `/tmp/*` whatever is directly in /tmp.
     A relative path says nothing after a `cd` that may leave the workspace.
     """
-    words = operands_of(command)
+    words = _deleted_words(command)
     is_here = not any(map(_may_leave, commands))
     if not words or not all(_is_inside(word, names, workspace, is_here) for word in words):
         return False
@@ -78,6 +89,22 @@ def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Col
     return not any(_brings_in(each, earlier, names, workspace) for each in earlier)
 
 
+def _deleted_words(command: RunCommand) -> list[str]:
+    """Where `find` begins, what `git clean` is given, and the operands of any other program."""
+    program, words = program_name(command.words[0]), operands_of(command)
+    if program == "git" and words[:1] == ["clean"]:
+        return words[1:]
+    if program not in _FINDERS:
+        return words
+    arguments = command.words[1:]
+    if not _FOLLOWS_LINKS.isdisjoint(arguments):
+        return []
+    end = next((at for at, word in enumerate(arguments) if word[:1] in ("-", "(", "!", "\\")), len(arguments))
+    return list(arguments[:end])
+
+
+_FINDERS: Final = frozenset(("find", "gfind", "bfs"))
+_FOLLOWS_LINKS: Final = frozenset(("-L", "-H", "-follow", "-files0-from"))
 _TOP_LEVEL: Final = 2  # the length of the path of a command that is in no loop or group
 _MOVERS: Final = frozenset(("mv", "ln", "link", "mount", "rename", "gmv", "gln", "rsync"))
 

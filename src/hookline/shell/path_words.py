@@ -16,6 +16,7 @@ from hookline.shell.expansion import relative_path, visible_text
 from hookline.shell.grammar import HAS_UNKNOWN
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.remote_commands import has_remote_command, local_words
 from hookline.shell.run_commands import RunCommand, RunText
 
 _TEXT_PROGRAMS: Final = frozenset(
@@ -35,6 +36,7 @@ _TEXT_PROGRAMS: Final = frozenset(
         "set",
     )
     + ("kill", "wait", "sleep", "exit", "return", "seq", "date", "true", "false", ":", "let", "shift", "eval", "trap")
+    + ("df",)
     + ("jobs", "fg", "bg", "ulimit", "umask", "command", "type", "which", "whereis", "hash", "id", "uname", "whoami")
 )
 """Programs whose arguments are not files."""
@@ -71,8 +73,9 @@ _SHORT_OPTION: Final = lazy_pattern(r"-[A-Za-z]+?((?:[@/~]|\.\.?/|\.\.\Z).*)", r
 _DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|(?:fd|tcp|udp)/.*)|-|")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[*?\[]")
 _PUBLIC_FILES: Final = lazy_pattern(
-    r"/etc/(?:os-release|lsb-release|debian_version|[a-z]+-release|issue|shells|timezone|localtime|mime\.types|services|protocols)"
+    r"/etc/(?:os-release|lsb-release|debian_version|[a-z]+-release|issue|shells|timezone|localtime|mime\.types|services|protocols|hosts|hostname|resolv\.conf)"
     r"|/usr/lib/os-release|/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|filesystems|stat|swaps)"
+    r"|(?:/usr(?:/local)?)?/s?bin/?"
     r"|/usr/(?:local/)?(?:include|share/(?:doc|man|info|licenses|zoneinfo|dict))(?:/[\w.+@%-]+)*/?"
 )
 """What every system tells everybody about itself: its release, its processors, its headers and manuals."""
@@ -116,13 +119,22 @@ class _Walk:
         for path, word in self.text.files:
             files.setdefault(path, []).append(word)
         inner = _inner_words(self.text.commands)
+        remote = set[int]()
         for number, command in enumerate(self.text.commands):
             if command.is_written:
                 continue
             group = command.path[:-1]
+            is_remote = command.parent in remote
+            if is_remote or has_remote_command(command.words):
+                remote.add(number)
+            if is_remote and len(group) > len(self.text.commands[command.parent].path[:-1]):
+                files.pop(command.path, None)  # it runs elsewhere, and so do its redirections
             directories = self._enter(group, command.operator)
             named = [each for word in files.pop(command.path, ()) for each in _redirected(word)]
-            named += _argument_words(command, inner.get(number, frozenset()))
+            if is_remote:
+                yield from ((directory, word) for word in named for directory in directories)
+                continue
+            named += _argument_words(command, frozenset() if number in remote else inner.get(number, frozenset()))
             named = [self._resolve_previous(word) for word in named]
             yield from ((directory, word) for word in named for directory in directories)
             if program_name(command.words[0]) in _DIRECTORY_CHANGES:
@@ -198,7 +210,7 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
     name = program_name(visible_text(command.words[0]))
     if HAS_UNKNOWN.search(command.words[0]):
         yield UNKNOWN_WORD
-    words = [word for word in command.words[1:] if word not in inner]
+    words = [word for word in local_words(command.words)[1:] if word not in inner]
     if name in _TEXT_PROGRAMS or (name in SHELLS and inner):
         return
     if name in ("test", "[", "[["):
@@ -230,6 +242,7 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
         is_number = word.isdigit() and _NUMBER_OPTION.fullmatch(before) is not None
         is_elsewhere = name in _CONTAINERS and before in _CONTAINER_OPTIONS
         is_message = name in _MESSAGE_PROGRAMS and _MESSAGE_OPTION.fullmatch(before) is not None
+        is_message = is_message or _is_remote_name(name, words, before, word)
         before = word
         if is_code or is_message or is_elsewhere:
             continue
@@ -237,6 +250,15 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
             skips_operand = False
             continue
         yield word
+
+
+def _is_remote_name(name: str, words: Sequence[str], before: str, word: str) -> bool:
+    """`gh api /repos/x`, `aws logs tail /aws/x`: names that only look like paths."""
+    if not word.startswith("/"):
+        return False
+    if name in ("gh", "glab"):
+        return before == "api" and words[0] == "api"
+    return name == "aws" and words[0] in ("logs", "ssm") and before != "--cli-input-json"
 
 
 def _redirected(word: str) -> Iterator[str | None]:
