@@ -231,6 +231,8 @@ def normalize_program(word: str) -> str:
     if word.isalpha() and word.islower():  # most names
         return word
     name = word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower()
+    if "@" in name[1:]:  # npx rimraf@5
+        name = name[: name.index("@", 1)]
     return program_name(name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name)
 
 
