@@ -158,7 +158,7 @@ _RUNS_KEYS: Final = key_table(
         read=_read_directory_names,
         schema=TEXTS,
         help="names of directories, such as `build` or `*.egg-info`: a command does not count if all its arguments are in "
-        "such a directory, at any depth below the workspace; `/tmp/*` is whatever is directly in /tmp",
+        "such a directory, at any depth below the workspace; `/tmp/*` is whatever is below /tmp",
         write=lambda condition: _one_or_many(condition.outside),
         example="outside: [build, dist]",
     ),
