@@ -11,8 +11,9 @@ from attempts import Attempt
 from hookline import load
 from hookline.hosts.mcp.json_rpc import Message, parse_messages
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
-from hookline.hosts.mcp.upstream import UpstreamClosedError
+from hookline.hosts.mcp.upstream import MessageHandler, UpstreamClosedError
 from hookline.record.recorder import recorder_of
+from hookline.runners.line_dispatcher import LineHandler
 
 HOOKS = """
 hooks:
@@ -61,11 +62,6 @@ class _Peers:
         if self.answer:
             await asyncio.wait_for(self.answered.wait(), 5)
 
-    async def messages(self) -> AsyncIterator[Message]:
-        while (message := await self.answers.get()) is not None:
-            yield message
-        raise UpstreamClosedError("ended")
-
     async def finish(self) -> None:
         self.answers.put_nowait(None)
 
@@ -81,8 +77,9 @@ class _Client:
     def __init__(self, peers: _Peers) -> None:
         self._peers = peers
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._peers.__aiter__()
+    async def dispatch(self, handle: LineHandler) -> None:
+        async for line in self._peers:
+            await handle(line)
 
     async def send(self, line: bytes) -> None:
         self._peers.received.append(json.loads(line))
@@ -95,8 +92,10 @@ class _Server:
     def __init__(self, peers: _Peers) -> None:
         self._peers = peers
 
-    def messages(self) -> AsyncIterator[Message]:
-        return self._peers.messages()
+    async def dispatch(self, handle: MessageHandler) -> None:
+        while (message := await self._peers.answers.get()) is not None:
+            await handle(message)
+        raise UpstreamClosedError("ended")
 
     async def finish(self) -> None:
         await self._peers.finish()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
+from hookline.runners.line_dispatcher import LineTooLongError
+from hookline.runners.server_process import PipeClosedError, ServerProcess, read_lines
 
 pytestmark = pytest.mark.slow
 

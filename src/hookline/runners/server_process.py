@@ -12,23 +12,21 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import asyncio, lazy_logger, shutil, subprocess
+from hookline.runners.line_dispatcher import MAX_LINE_BYTES, LineDispatcher, LineHandler, LineSplitter
 from hookline.runners.supervisor import supervisor_argv
 
-MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message
-_CHUNK: Final = 256 * 1024
-
-
-class LineTooLongError(Exception):
-    """The line exceeds the limit."""
+_CHUNK: Final = 64 * 1024  # what a pipe keeps; a larger buffer would be mapped into memory anew for each read
+_STREAM_LIMIT: Final = 1024 * 1024
 
 
 class PipeClosedError(Exception):
@@ -37,26 +35,17 @@ class PipeClosedError(Exception):
 
 async def read_lines(reader: asyncio.StreamReader, longest: int = MAX_LINE_BYTES) -> AsyncIterator[bytes]:
     """Yields each line that is not blank, without its end. Text after the last newline is dropped."""
-    held: list[bytes] = []
-    size = 0
-    while chunk := await reader.read(_CHUNK):
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
-            line = b"".join((*held, end))
-            held, size = [], 0
-            if line.strip():
-                yield line
-        held.append(rest)
-        size += len(rest)
-        if size > longest:
-            raise LineTooLongError(f"a message is longer than {longest // 1024 // 1024} MiB")
+    splitter = LineSplitter(longest)
+    while chunk := await reader.read(_STREAM_LIMIT):
+        for line in splitter.split(chunk):
+            yield line
 
 
 class Stdio:
     """The client at our own stdin and stdout, which from then on carry only the protocol."""
 
-    def __init__(self, reader: asyncio.StreamReader, outlet: PipeWriter) -> None:
-        self._reader = reader
+    def __init__(self, inlet: PipeReader, outlet: PipeWriter) -> None:
+        self._inlet = inlet
         self._outlet = outlet
 
     @classmethod
@@ -69,10 +58,14 @@ class Stdio:
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)
-        return cls((await PipeReader.open(into)).reader, await PipeWriter.open(out))
+        return cls(PipeReader(into), await PipeWriter.open(out))
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return read_lines(self._reader)
+        return read_lines(self._inlet.reader)
+
+    async def dispatch(self, handle: LineHandler) -> None:
+        """See PipeReader."""
+        await self._inlet.dispatch(handle)
 
     async def send(self, line: bytes) -> None:
         await self._outlet.write(line + b"\n")
@@ -87,35 +80,76 @@ def _is_pollable(descriptor: int) -> bool:
 
 
 class PipeReader:
-    """The reading end of a pipe."""
+    """The reading end of a pipe. It is read from when somebody asks for its data: as a stream, or line by line."""
 
-    def __init__(self) -> None:
-        self.reader = asyncio.StreamReader(limit=_CHUNK * 4)
-        self._transport: asyncio.ReadTransport | None = None
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._is_pollable = _is_pollable(descriptor)
+        self._receive: Callable[[bytes], None] | None = None
+        self._is_closed = False
 
-    @classmethod
-    async def open(cls, descriptor: int) -> PipeReader:
-        loop, inlet = asyncio.get_running_loop(), cls()
-        if _is_pollable(descriptor):
-            protocol = asyncio.StreamReaderProtocol(inlet.reader)
-            pipe = os.fdopen(descriptor, "rb", 0)
-            inlet._transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
-        else:
-            threading.Thread(target=_feed_file, args=(descriptor, inlet.reader, loop), daemon=True).start()
-        return inlet
+    @cached_property
+    def reader(self) -> asyncio.StreamReader:
+        reader = asyncio.StreamReader(limit=_STREAM_LIMIT)
+        reader.set_transport(cast("asyncio.ReadTransport", self))  # it pauses and resumes the reading
+        self._begin(lambda data: reader.feed_data(data) if data else reader.feed_eof())
+        return reader
+
+    async def dispatch(self, handle: LineHandler) -> None:
+        """Has each line handled as soon as it was read. Raises LineTooLongError, and what the handler raises."""
+        dispatcher = LineDispatcher(self, handle)
+        self._begin(dispatcher.receive)
+        await dispatcher.run()
+
+    def pause_reading(self) -> None:
+        if self._is_pollable and not self._is_closed:
+            self._loop.remove_reader(self._descriptor)
+
+    def resume_reading(self) -> None:
+        if self._is_pollable and not self._is_closed:
+            self._loop.add_reader(self._descriptor, self._on_readable)
 
     def close(self) -> None:
         """Ends the stream."""
-        if self._transport is not None:
-            self._transport.close()
+        if self._is_closed:
+            return
+        self.pause_reading()
+        self._is_closed = True
+        os.close(self._descriptor)
+        if self._receive is not None:
+            self._receive(b"")
 
+    def _begin(self, receive: Callable[[bytes], None]) -> None:
+        self._receive = receive
+        if self._is_closed:
+            receive(b"")
+        elif self._is_pollable:
+            os.set_blocking(self._descriptor, False)
+            self.resume_reading()
+        else:
+            threading.Thread(target=self._feed_file, args=(receive, os.dup(self._descriptor)), daemon=True).start()
 
-def _feed_file(descriptor: int, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop) -> None:
-    """Reads a plain file to its end at once."""
-    with os.fdopen(descriptor, "rb") as file:
-        text = file.read(MAX_LINE_BYTES)
-    loop.call_soon_threadsafe(reader.feed_data, text)
-    loop.call_soon_threadsafe(reader.feed_eof)
+    def _on_readable(self) -> None:
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # such as that of a terminal that is gone
+            data = b""
+        if data and self._receive is not None:
+            self._receive(data)
+        else:
+            self.close()
+
+    def _feed_file(self, receive: Callable[[bytes], None], descriptor: int) -> None:
+        """Reads a plain file to its end at once."""
+        with os.fdopen(descriptor, "rb") as file:
+            text = file.read(MAX_LINE_BYTES)
+        with suppress(RuntimeError):  # the loop is closed: nobody is waiting
+            if text:
+                self._loop.call_soon_threadsafe(receive, text)
+            self._loop.call_soon_threadsafe(receive, b"")
 
 
 class PipeWriter(asyncio.BaseProtocol):
@@ -215,7 +249,7 @@ class ServerProcess:
         started = _start_process(what, argv, env, cwd, stderr)
         process = started.process
         try:
-            out, err = await _open_reader(process.stdout), await _open_reader(process.stderr)
+            out, err = _open_reader(process.stdout), _open_reader(process.stderr)
             outlet = await _open_writer(process.stdin)
         except BaseException:
             started.kill()
@@ -230,6 +264,10 @@ class ServerProcess:
     @property
     def output(self) -> asyncio.StreamReader:
         return self._inlets[0].reader
+
+    async def dispatch_output(self, handle: LineHandler) -> None:
+        """Has each line of its output handled as soon as it was read, until the output ends."""
+        await self._inlets[0].dispatch(handle)
 
     async def write(self, data: bytes) -> None:
         """Raises PipeClosedError."""
@@ -385,11 +423,11 @@ def _find_program(name: str, env: Mapping[str, str] | None, cwd: Path | None) ->
     return os.path.abspath(found)
 
 
-async def _open_reader(pipe: IO[bytes] | None) -> PipeReader | None:
+def _open_reader(pipe: IO[bytes] | None) -> PipeReader | None:
     if pipe is None:
         return None
     with pipe:
-        return await PipeReader.open(os.dup(pipe.fileno()))
+        return PipeReader(os.dup(pipe.fileno()))
 
 
 async def _open_writer(pipe: IO[bytes] | None) -> PipeWriter:

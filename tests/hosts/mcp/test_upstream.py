@@ -16,14 +16,21 @@ async def listen(script: str) -> tuple[list[object], str]:
     """The messages of a server, and how it ended."""
     upstream = await ProcessUpstream.start(["sh", "-c", script])
     heard: list[object] = []
+
+    async def handle(message: Message) -> None:
+        heard.append(message.value)
+
     try:
-        async for message in upstream.messages():
-            heard.append(message.value)
+        await upstream.dispatch(handle)
     except UpstreamClosedError as error:
         return heard, str(error)
     finally:
         await upstream.close()
     raise AssertionError("it ended without saying how")
+
+
+async def _refuse(message: Message) -> None:
+    raise AssertionError(message)
 
 
 def test_messages_come_until_the_server_ends_and_other_lines_are_dropped() -> None:
@@ -39,11 +46,19 @@ def test_a_message_is_one_line_for_the_server() -> None:
         try:
             assert upstream.fallback_name == "cat"
             await upstream.send(Message({"jsonrpc": "2.0", "method": "a\nb"}))
-            return (await anext(aiter(upstream.messages()))).value
+            echoed: list[object] = []
+
+            async def handle(message: Message) -> None:
+                echoed.append(message.value)
+                await upstream.finish()
+
+            with pytest.raises(UpstreamClosedError):
+                await upstream.dispatch(handle)
+            return echoed
         finally:
             await upstream.close()
 
-    assert asyncio.run(echo()) == {"jsonrpc": "2.0", "method": "a\nb"}
+    assert asyncio.run(echo()) == [{"jsonrpc": "2.0", "method": "a\nb"}]
 
 
 def test_a_server_that_finishes_ends_by_itself() -> None:
@@ -51,7 +66,7 @@ def test_a_server_that_finishes_ends_by_itself() -> None:
         upstream = await ProcessUpstream.start(["cat"])
         await upstream.finish()
         with pytest.raises(UpstreamClosedError) as closed:
-            await anext(aiter(upstream.messages()))
+            await upstream.dispatch(_refuse)
         await upstream.close()
         return str(closed.value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -55,13 +56,30 @@ def test_a_list_of_tools_that_is_odd_teaches_nothing() -> None:
     assert sent[MCP_NAME_HEADER] == "t"
 
 
+class _Received(Exception):
+    pass
+
+
+async def first_message(upstream: HttpUpstream) -> Message:
+    """Raises UpstreamClosedError."""
+    received: list[Message] = []
+
+    async def handle(message: Message) -> None:
+        received.append(message)
+        raise _Received
+
+    with suppress(_Received):
+        await asyncio.wait_for(upstream.dispatch(handle), 30)
+    return received[0]
+
+
 def test_a_server_that_cannot_be_reached_is_closed_and_says_so() -> None:
     async def connect() -> tuple[str, str]:
         upstream = HttpUpstream("http://127.0.0.1:1/mcp", {})
         try:
             await upstream.send(request("ping"))
             with pytest.raises(UpstreamClosedError) as closed:
-                await asyncio.wait_for(anext(aiter(upstream.messages())), 30)
+                await first_message(upstream)
             return upstream.fallback_name, str(closed.value)
         finally:
             await upstream.close()
@@ -84,7 +102,7 @@ def test_a_server_that_asks_for_a_login_says_that_there_is_no_oauth() -> None:
             upstream = HttpUpstream(f"http://127.0.0.1:{port}/mcp", {})
             try:
                 await upstream.send(request("ping"))
-                answer = await asyncio.wait_for(anext(aiter(upstream.messages())), 30)
+                answer = await first_message(upstream)
                 return str(answer.value["error"]["message"])
             finally:
                 await upstream.close()

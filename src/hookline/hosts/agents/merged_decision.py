@@ -137,6 +137,8 @@ def _find_change(events: Sequence[Event], decisions: Sequence[Decision]) -> tupl
     if path is None:
         return MISSING, MISSING
     for event, decision in zip(events, decisions, strict=False):
+        if decision.event is event:
+            continue
         old, new = event.read(path), decision.event.read(path)
         if not deep_equal(old, new):
             return (None if new is MISSING else new), old

@@ -142,11 +142,11 @@ def misspelt_name(message: Message) -> str | None:
         found = _name_in_other_case(message.params, _PARAMS_KEYS.get(method, frozenset()))
         if found is None and method == "tools/call":
             found = _ambiguous_argument(get_object(message.params, "arguments"))
-    return (
-        found
-        or _name_in_other_case(message.result, _RESULT_KEYS)
-        or _name_in_other_case(get_object(value, "error"), _ERROR_KEYS)
-    )
+    if found is None and "result" in value:
+        found = _name_in_other_case(message.result, _RESULT_KEYS)
+    if found is None and "error" in value:
+        found = _name_in_other_case(get_object(value, "error"), _ERROR_KEYS)
+    return found
 
 
 def _name_in_other_case(held: Mapping[str, Any], known: frozenset[str]) -> str | None:

@@ -7,7 +7,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -54,9 +54,10 @@ from hookline.hosts.mcp.json_rpc import (
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.private_file import state_directory
-from hookline.record.recorder import Recorder
+from hookline.record.recorder import DECISION_MADE, Recorder
+from hookline.runners.line_dispatcher import LineHandler, LineTooLongError
 from hookline.runners.local_host import LocalHost
-from hookline.runners.server_process import LineTooLongError, PipeClosedError
+from hookline.runners.server_process import PipeClosedError
 
 _MAX_ENTRIES: Final = 200
 _REQUEST_AND_ANSWER: Final = "it is a request and an answer in one"
@@ -163,6 +164,17 @@ class ProxySession:
         except MustWait:
             return None
 
+    def book_without_results(self) -> Book | None:
+        """The book in force, if no hook in it is asked about a result, neither now nor in the background."""
+        if self._start_task is not None and not self._start_task.done():
+            return None
+        book = self._book()
+        return None if book.hears("tool.after") or book.hears(DECISION_MADE) else book
+
+    def record_result(self, book: Book, event: Event) -> None:
+        """`book` is the one under which the result was passed on, also if the files have changed since."""
+        self._recorder.decide_now(book, event)
+
     async def ask_hooks(self, event: Event) -> Decision:
         if self._start_task is not None:
             await asyncio.shield(self._start_task)
@@ -213,7 +225,7 @@ _LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when th
 class ProxyClient(Protocol):
     """The client's two directions, one message per line."""
 
-    def __aiter__(self) -> AsyncIterator[bytes]: ...
+    async def dispatch(self, handle: LineHandler) -> None: ...
     async def send(self, line: bytes) -> None: ...
 
 
@@ -258,9 +270,7 @@ class Proxy:
     async def _read_client(self) -> bool:
         """True if the client left, False if the server has ended."""
         try:
-            async for line in self._client:
-                for message in await self._parse_line(line):
-                    await self._handle_client_message(message)
+            await self._client.dispatch(self._handle_client_line)
         except (LineTooLongError, PipeClosedError) as error:
             if isinstance(error, LineTooLongError):
                 _log.error("stopped reading from the client: %s", error)
@@ -271,13 +281,16 @@ class Proxy:
     async def _read_server(self) -> str:
         """How the server ended; "" if the client cannot be reached any more."""
         try:
-            async for message in self._server.messages():
-                await self._handle_server_message(message)
+            await self._server.dispatch(self._handle_server_message)
         except UpstreamClosedError as ended:
             return str(ended)
         except PipeClosedError:
             pass
         return ""
+
+    async def _handle_client_line(self, line: bytes) -> None:
+        for message in await self._parse_line(line):
+            await self._handle_client_message(message)
 
     async def _parse_line(self, line: bytes) -> tuple[Message, ...]:
         """Drops what cannot be parsed: a more lenient server might find a call in it."""
@@ -553,13 +566,28 @@ class Proxy:
             self._pending.pop(message.key, None)
             await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        facts = {**self._call_facts(request, request.forwarded), **result.facts()}
-        event = self._session.event("tool.after", facts)
+        silent = None if request.notes else self._session.book_without_results()
+        if silent is not None:
+            await self._pass_result(request, result, silent)
+            return
+        event = self._result_event(request, result)
         decision = self._session.ask_hooks_now(event)
         if decision is not None:
             await self._send_result(request, result, event, decision)
         else:
             request.deciding = self._spawn(self._decide_result(request, result, event))
+
+    def _result_event(self, request: PendingRequest, result: CallResult) -> Event:
+        assert request.forwarded is not None
+        return self._session.event("tool.after", {**self._call_facts(request, request.forwarded), **result.facts()})
+
+    async def _pass_result(self, request: PendingRequest, result: CallResult, silent: Book) -> None:
+        """No hook can change it, so the client does not wait until it is recorded."""
+        self._pending.pop(result.message.key, None)
+        try:
+            await self._send(result.message)
+        finally:
+            self._session.record_result(silent, self._result_event(request, result))
 
     def _defer_unfinished(self, request: PendingRequest, message: Message) -> bool:
         """True if this is not the final result: the server asks for something first, or continues as a task."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from hookline.formatting import printable, shorten
 from hookline.hosts.mcp.json_rpc import InvalidMessageError, Message, parse_messages
-from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
+from hookline.runners.line_dispatcher import LineTooLongError
+from hookline.runners.server_process import PipeClosedError, ServerProcess
+
+MessageHandler = Callable[[Message], Coroutine[Any, Any, None]]
 
 
 class UpstreamClosedError(Exception):
@@ -21,8 +24,8 @@ class Upstream(Protocol):
     def fallback_name(self) -> str:
         """Its name until it is configured or the server sends one."""
 
-    def messages(self) -> AsyncIterator[Message]:
-        """Yields messages until the server ends, then raises UpstreamClosedError."""
+    async def dispatch(self, handle: MessageHandler) -> None:
+        """Has each message handled until the server ends, then raises UpstreamClosedError."""
 
     async def send(self, message: Message) -> None:
         """Raises UpstreamClosedError."""
@@ -47,11 +50,13 @@ class ProcessUpstream:
     def fallback_name(self) -> str:
         return PurePath(self._program.argv[0]).stem
 
-    async def messages(self) -> AsyncIterator[Message]:
+    async def dispatch(self, handle: MessageHandler) -> None:
+        async def handle_line(line: bytes) -> None:
+            for message in _parse_line(line):
+                await handle(message)
+
         try:
-            async for line in read_lines(self._program.output):
-                for message in _parse_line(line):
-                    yield message
+            await self._program.dispatch_output(handle_line)
         except LineTooLongError as error:
             raise UpstreamClosedError(f"the MCP server was stopped: {error}") from None
         raise UpstreamClosedError(await self._program.describe_exit())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -28,8 +28,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from hookline.hosts.mcp.json_rpc import Message, get_object
-from hookline.hosts.mcp.upstream import UpstreamClosedError
-from hookline.runners.server_process import MAX_LINE_BYTES
+from hookline.hosts.mcp.upstream import MessageHandler, UpstreamClosedError
+from hookline.runners.line_dispatcher import MAX_LINE_BYTES
 
 _log = logging.getLogger("hookline")
 
@@ -59,10 +59,10 @@ class HttpUpstream:
     def fallback_name(self) -> str:
         return urlsplit(self._url).hostname or "server"
 
-    async def messages(self) -> AsyncIterator[Message]:
+    async def dispatch(self, handle: MessageHandler) -> None:
         while (message := await self._incoming.get()) is not None:
             self._stamps.observe(message)
-            yield self._explain_error(message)
+            await handle(self._explain_error(message))
         raise UpstreamClosedError(self._end_reason)
 
     async def send(self, message: Message) -> None:
@@ -71,10 +71,13 @@ class HttpUpstream:
         except ValidationError:
             _log.warning("cannot send a message of the client over HTTP: it is not JSON-RPC 2.0")
             return
-        headers = self._stamps.headers_for(message)
+        stamped = SessionMessage(said, ClientMessageMetadata(headers=self._stamps.headers_for(message)))
+        await asyncio.ensure_future(self._post(stamped))  # the transport asks for its task, and a handler may have none
+
+    async def _post(self, message: SessionMessage) -> None:
         write = await asyncio.shield(self._ready)
         try:
-            await write.send(SessionMessage(said, ClientMessageMetadata(headers=headers)))
+            await write.send(message)
         except (BrokenResourceError, ClosedResourceError):
             raise UpstreamClosedError(self._end_reason) from None
 

@@ -25,7 +25,8 @@ from pydantic import ValidationError
 
 from hookline.formatting import printable, shorten
 from hookline.hosts.mcp.json_rpc import encode_compact_json
-from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
+from hookline.runners.line_dispatcher import LineTooLongError
+from hookline.runners.server_process import PipeClosedError, ServerProcess, read_lines
 from hookline.runtime.apps.app import McpServer
 
 _log = logging.getLogger("hookline")
