@@ -1,4 +1,4 @@
-"""The picture is current, and every name of the code in these pages exists."""
+"""The diagrams are current, and every name of the code in these pages exists."""
 
 from __future__ import annotations
 
@@ -16,10 +16,23 @@ _CODE_NAME = re.compile(r"`(hookline(?:\.\w+)+)`")
 _ENTRY_POINT_GROUPS = {"hookline.conditions", "hookline.actions"}
 
 
-def test_the_picture_is_current() -> None:
-    script = runpy.run_path(str(DOCS / "draw_architecture.py"))
-    drawn = script["draw"](script["SOURCE"].read_text(encoding="utf-8"))
-    assert script["PICTURE"].read_text(encoding="utf-8") == drawn, "run `python docs/draw_architecture.py`"
+DIAGRAMS = sorted(DOCS.rglob("*.txt"))
+
+
+@pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda diagram: diagram.stem)
+def test_a_diagram_is_current(diagram: Path) -> None:
+    draw = runpy.run_path(str(DOCS / "draw_diagrams.py"))["draw"]
+    drawn = draw(diagram.read_text(encoding="utf-8"))
+    assert diagram.with_suffix(".svg").read_text(encoding="utf-8") == drawn, "run `python docs/draw_diagrams.py`"
+
+
+def test_the_picture_of_the_architecture_has_every_package() -> None:
+    """The picture of the architecture does not forget a package that the table below it has."""
+    picture = (DOCS / "architecture.txt").read_text(encoding="utf-8")
+    packages = re.findall(r"^\| `(\w+)` \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.M)
+    parts = {name for name in packages if (DOCS.parent / "src/hookline" / name).is_dir()}
+    assert parts
+    assert {name for name in parts if f"{name}/" not in picture} == set()
 
 
 def _resolve(name: str) -> object:

@@ -37,6 +37,8 @@ CHOSEN = {
     "rule-dark": "console-rule",
     "session-light": "console-session",
     "agent-light": "console-agent",
+    "hosts-light": "console-hosts",
+    "settings-light": "console-settings",
 }
 FONTS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

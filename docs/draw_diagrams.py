@@ -1,4 +1,11 @@
-"""Draws architecture.svg from architecture.txt: `python docs/draw_architecture.py`.
+"""Draws the diagram of each `.txt` file in docs as the `.svg` beside it: `python docs/draw_diagrams.py`.
+
+Positions and sizes are in steps of 10 pixels. The lines of such a file:
+
+    title: what the picture shows, for people who do not see it
+    box NAME COLUMN ROW WIDTH HEIGHT COLOUR: title | line | …
+    arrow FROM SIDE TO SIDE: label        SIDE is left, right, top or bottom, with an offset along it such as right-2
+    text COLUMN ROW: words
 
 The colours are readable on a light and on a dark page, because GitHub shows the same file on both.
 """
@@ -10,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-SOURCE = Path(__file__).with_name("architecture.txt")
-PICTURE = Path(__file__).with_name("architecture.svg")
+DIAGRAMS = sorted(Path(__file__).parent.rglob("*.txt"))
 STEP = 10
 COLOURS = {"grey": "#57606a", "blue": "#0a5cc2", "violet": "#7442c8", "green": "#1a7037", "orange": "#9a4a00"}
 LINE_COLOUR = "#6e7781"  # about 4.5 to 1 on white and 4.2 to 1 on GitHub's dark page
+_TITLE = re.compile(r"title: (.+)")
 _BOX = re.compile(r"box (\w+) (\d+) (\d+) (\d+) (\d+) (\w+): (.+)")
 _ARROW = re.compile(r"arrow (\w+) (\w+)([+-]\d+)? (\w+) (\w+)([+-]\d+)?:(.*)")
 _TEXT = re.compile(r"text (\d+) (\d+): (.+)")
@@ -43,10 +50,13 @@ class Box:
 def draw(description: str) -> str:
     boxes: dict[str, Box] = {}
     shapes: list[str] = []
+    title = ""
     for line in description.splitlines():
-        if not line or line.startswith("#"):
+        if not line:
             continue
-        if found := _BOX.fullmatch(line):
+        if found := _TITLE.fullmatch(line):
+            title = found[1]
+        elif found := _BOX.fullmatch(line):
             left, top, width, height = (int(number) * STEP for number in found.groups()[1:5])
             words = tuple(part.strip() for part in found[7].split("|"))
             boxes[found[1]] = Box(left, top, width, height, COLOURS[found[6]], words)
@@ -58,14 +68,16 @@ def draw(description: str) -> str:
         elif found := _TEXT.fullmatch(line):
             shapes.append(_text(int(found[1]) * STEP, int(found[2]) * STEP, found[3], "heading"))
         else:
-            raise ValueError(f"not a box, an arrow or a text: {line}")
+            raise ValueError(f"not a title, a box, an arrow or a text: {line}")
     width = max(box.left + box.width for box in boxes.values()) + 2 * STEP
     height = max(box.top + box.height for box in boxes.values()) + 2 * STEP
-    return "\n".join([_HEAD.format(width=width, height=height, line=LINE_COLOUR), *shapes, "</svg>", ""])
+    return "\n".join(
+        [_HEAD.format(width=width, height=height, title=escape(title), line=LINE_COLOUR), *shapes, "</svg>", ""]
+    )
 
 
 _HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
-<title>The packages of hookline and what flows between them</title>
+<title>{title}</title>
 <style>
 text {{ font-family: -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif; font-size: 13px }}
 .title {{ font-size: 15px; font-weight: 600; fill: #ffffff }}
@@ -104,4 +116,5 @@ def _text(x: int, y: int, words: str, style: str, attributes: str = "") -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(draw(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
+    for diagram in DIAGRAMS:
+        diagram.with_suffix(".svg").write_text(draw(diagram.read_text(encoding="utf-8")), encoding="utf-8")
