@@ -143,7 +143,7 @@ class Writer:
         self.number += 1
         text = encode_record({"kind": "decision", **entry})
         id = f"{self.origin}-{self.number}"
-        line = f'{{"id":"{id}","previous":"{self.hash}","at":"{at}",'.encode() + text[1:]
+        line = f'{{"id":"{id}","previous":"{self.hash}","at":"{at}",{text}'.encode()
         self.hash = line_hash(line)
         return line
 

@@ -116,7 +116,7 @@ async def test_a_hub_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None
 async def test_a_database_that_is_away_delays_records_and_loses_none(tmp_path: Path) -> None:
     writer = RecordWriter(record_directory(tmp_path), {"machine": "box"})
     async with open_hub(tmp_path, reads_record=True) as hub:
-        writer.write(b'{"kind":"decision","n":1}')
+        writer.write(encode_record({"kind": "decision", "n": 1}))
 
         async def has(count: int) -> bool:
             return await hub.decisions.size() == count
@@ -124,7 +124,7 @@ async def test_a_database_that_is_away_delays_records_and_loses_none(tmp_path: P
         await eventually(lambda: has(2))
         for suffix in ("", "-wal", "-shm"):
             (tmp_path / f"hub.db{suffix}").rename(tmp_path / f"away{suffix}")
-        writer.write(b'{"kind":"decision","n":2}')
+        writer.write(encode_record({"kind": "decision", "n": 2}))
         await eventually(lambda: hub.record_intake.problem != "")
         for suffix in ("", "-wal", "-shm"):
             if (tmp_path / f"hub.db{suffix}").exists():

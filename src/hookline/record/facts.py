@@ -169,9 +169,9 @@ def environment_secrets() -> tuple[str, ...]:
     return secret_values(os.environ)
 
 
-def may_have_secret(text: bytes) -> bool:
+def may_have_secret(text: str) -> bool:
     """False only if masking would change nothing in the values of this JSON text."""
-    if _search(text):
+    if _search(text.encode()):
         return True
     known = _encoded_secrets()
     return bool(known) and any(secret in text for secret in known)
@@ -194,5 +194,5 @@ _search: Final = _compile_search(_MAY_BE_SECRET)
 
 
 @cache
-def _encoded_secrets() -> tuple[bytes, ...]:
-    return tuple(json.dumps(secret)[1:-1].encode() for secret in environment_secrets())
+def _encoded_secrets() -> tuple[str, ...]:
+    return tuple(json.dumps(secret)[1:-1] for secret in environment_secrets())

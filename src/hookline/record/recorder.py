@@ -229,7 +229,7 @@ def archive_all() -> None:
         recorder.archive_if_due()
 
 
-def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> bytes | None:
+def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str | None:
     """The record's text if nothing in it must be cut or masked, which costs a third of looking at every value."""
     try:
         entry = make_entry(AsTheyAre(how))
@@ -242,7 +242,7 @@ def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> byt
     return text
 
 
-def _encode_long(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> bytes:
+def _encode_long(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str:
     recordable = RecordableFacts(how, masks=how is not RecordedFacts.FULL)
     entry = {**make_entry(recordable), "hooks": hooks}
     if recordable.cut:

@@ -13,15 +13,13 @@ from typing import Any, Final, NamedTuple
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
-from hookline.record.entry import NAMED_FACTS, NAMED_TOOL_FACTS
+from hookline.record.entry import NAMED_FACTS
 from hookline.record.facts import MAX_TEXT, may_have_secret
 from hookline.record.writer import encode_json
 
 _SILENT: Final = Verdict.SILENT
 _MAX_KNOWN: Final = 100  # facts have a dozen names
-_NAMED_PARTS: Final = {key: ((key, part),) for key, part in NAMED_FACTS}
-_ABSENT: Final = object()
-_NO_START: Final = "-"  # no tool's JSON begins so
+_NAMED_PARTS: Final = dict(NAMED_FACTS)
 
 
 class _KnownFact(NamedTuple):
@@ -46,40 +44,35 @@ class SilentEntries:
     def __init__(self) -> None:
         self._known: dict[str, _KnownFact] = {}
         self._last = _KnownFacts({}, "", "")
-        self._tool_start = _NO_START  # the JSON of a tool up to its id or input; no secret is in it
 
-    def encode(self, asked: Event, decision: Decision, seconds: float, hooks: str) -> bytes | None:
-        """The same JSON as that of `decision_entry` with masked facts.
+    def encode(self, asked: Event, decision: Decision, seconds: float, hooks: str) -> str | None:
+        """The same JSON as that of `decision_entry` with masked facts, as `encode_record` gives it.
 
-        None if a hook said something, or a text must be cut or masked.
+        None if a hook said something, a text must be cut or masked, or the event is not about a tool.
         """
-        if decision.verdict is not _SILENT or decision.trace or decision.notes or decision.failures or decision.halt:
-            return None
-        if decision.requests or decision.reason or decision.by is not None:
+        if len(decision.__dict__) > 1 and _says_something(decision):  # `silent_decision` sets nothing but the event
             return None
         facts = {**asked.facts}
-        tool, at, known, new = facts.pop("tool", _ABSENT), facts.pop("time", _ABSENT), self._last, ""
-        if facts != known.facts:
-            known, new = self._encode_facts(facts)
-        named, texts, encoded = known.named, known.text, ""
-        if at is not _ABSENT:
-            timed = f'"time":{encode_json(at)},'
-            texts += timed
-            new += timed
-        if tool is not _ABSENT:
-            encoded, start = encode_json(tool), self._tool_start
-            named += _name_parts(tool, NAMED_TOOL_FACTS, skips_empty=True)
-            texts += f'"tool":{encoded},'
-            new += encoded[len(start) :] if encoded.startswith(start) else encoded
-        text = (
-            f'{{"kind":"decision","event":"{asked.name}",{named}"facts":{{{texts[:-1]}}},'
-            f'"verdict":"silent","ms":{round(seconds * 1000, 3)!r},"hooks":"{hooks}"}}'
-        )
-        if len(text) > MAX_TEXT or (new and may_have_secret(new.encode())):
+        tool, at, last, new = facts.pop("tool", None), facts.pop("time", None), self._last, ""
+        if type(tool) is not dict or type(at) is not str or "caller" in tool:
             return None
-        if known is not self._last or not encoded.startswith(self._tool_start):
-            self._remember(known, encoded)
-        return text.encode()
+        if facts != last[0]:
+            last, new = self._encode_facts(facts)
+        _, named, texts = last
+        texts_of_call = f'"time":{encode_basestring_ascii(at)},"tool":{encode_json(tool)}'
+        name, call = tool.get("name"), tool.get("id")
+        named_tool = f'"tool":{encode_basestring_ascii(name)},' if type(name) is str and name else ""
+        named_call = f'"call":{encode_basestring_ascii(call)},' if type(call) is str and call else ""
+        microseconds = int(seconds * 1e6 + 0.5)  # to round and write a float takes as much code as all the rest
+        text = (
+            f'"kind":"decision","event":"{asked.name}",{named}{named_tool}{named_call}"facts":{{{texts}{texts_of_call}}},'
+            f'"verdict":"silent","ms":{microseconds}e-3,"hooks":"{hooks}"}}'
+        )
+        if len(text) > MAX_TEXT or may_have_secret(new + texts_of_call):
+            return None
+        if last is not self._last:
+            self._remember(last)
+        return text
 
     def _encode_facts(self, facts: dict[str, Any]) -> tuple[_KnownFacts, str]:
         """The facts, and the texts of those that were not known."""
@@ -93,30 +86,20 @@ class SilentEntries:
             texts += known.text
         return _KnownFacts(facts, named, texts), new
 
-    def _remember(self, last: _KnownFacts, tool: str) -> None:
-        """Facts and a tool in which there is no secret."""
+    def _remember(self, last: _KnownFacts) -> None:
+        """Facts in which there is no secret."""
         for name, value in last.facts.items():
             if _is_comparable(value) and (name in self._known or len(self._known) < _MAX_KNOWN):
                 self._known[name] = _encode_fact(name, _copy(value))
         if all(map(_is_comparable, last.facts.values())):
             self._last = last._replace(facts={name: _copy(value) for name, value in last.facts.items()})
-        ends = [at for at in (tool.find('"id":'), tool.find('"input":')) if at > 0]
-        self._tool_start = tool[: min(ends)] if ends else _NO_START
 
 
 def _encode_fact(name: str, value: Any) -> _KnownFact:
     """Raises TypeError, ValueError or RecursionError for what is not JSON."""
-    named = _name_parts(value, _NAMED_PARTS.get(name, ()))
+    part = value.get(_NAMED_PARTS[name]) if name in _NAMED_PARTS and type(value) is dict else None
+    named = f'"{name}":{encode_basestring_ascii(part)},' if type(part) is str else ""
     return _KnownFact(value, named, f"{encode_basestring_ascii(name)}:{encode_json(value)},")
-
-
-def _name_parts(value: Any, parts: tuple[tuple[str, str], ...], *, skips_empty: bool = False) -> str:
-    named = ""
-    if type(value) is dict:
-        for key, part in parts:
-            if type(known := value.get(part)) is str and (known or not skips_empty):
-                named += f'"{key}":{encode_basestring_ascii(known)},'
-    return named
 
 
 def _copy(value: Any) -> Any:
@@ -128,3 +111,9 @@ def _is_comparable(value: Any) -> bool:
     if type(value) is dict:
         return all(type(key) is str and type(part) is str for key, part in value.items())
     return type(value) is str
+
+
+def _says_something(decision: Decision) -> bool:
+    if decision.verdict is not _SILENT or decision.trace or decision.notes or decision.failures or decision.halt:
+        return True
+    return bool(decision.requests or decision.reason or decision.by is not None)

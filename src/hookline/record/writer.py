@@ -17,6 +17,7 @@ from hookline.record.hash_chain import FIRST, ChainEntry, ChainsFile, Head, sha2
 from hookline.record.segment import SEGMENT_BYTES, RecordDirectory, open_segment
 
 _RETRY_SECONDS: Final = 5.0  # after a failed write: a full disk must not cost every decision a system call
+_MINUTE: Final = 60_000_000_000  # nanoseconds
 _FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 
 _log = logging.getLogger("hookline")
@@ -54,8 +55,8 @@ class RecordWriter:
         forget = weakref.WeakMethod(self._forget_parent)
         os.register_at_fork(after_in_child=lambda: (method := forget()) and method())  # asking each time costs a call
 
-    def write(self, text: bytes) -> str:
-        """Appends a JSON object that is not empty, and returns the record's id; "" if it was lost."""
+    def write(self, text: str) -> str:
+        """Appends a record, and returns its id; "" if it was lost. The text is that of `encode_record`."""
         with self._lock:
             if not self._is_begun:  # the first record, or a fork
                 self._begin()
@@ -135,10 +136,10 @@ class RecordWriter:
             self._append(encode_record({"kind": "start", **self._about, "pid": os.getpid()}), at)
         self._on_new_file()
 
-    def _append(self, text: bytes, at: str) -> str:
+    def _append(self, text: str, at: str) -> str:
         number = self._number + 1
         id = f"{self.id}-{number}"
-        line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",'.encode() + text[1:]
+        line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",{text}'.encode()
         written = os.write(self._file, line + b"\n")
         if written != len(line) + 1:
             os.ftruncate(self._file, self._size)
@@ -153,21 +154,25 @@ class RecordClock:
 
     def __init__(self, nanoseconds: Callable[[], int]) -> None:
         self._nanoseconds = nanoseconds
-        self._minute = -1
-        self._start = ""
+        self._minute = 0  # when it began, in nanoseconds
+        self._start = "1970-01-01T00:00:"
 
     def now(self) -> str:
         """`2026-11-16T20:01:35.458752Z`"""
-        minute, rest = divmod(self._nanoseconds() // 1000, 60_000_000)
-        if minute != self._minute:
-            self._minute, self._start = minute, _format_minute(minute)
-        digits = str(100_000_000 + rest)  # the seconds are its second and third digit
-        return f"{self._start}{digits[1:3]}.{digits[3:]}Z"
+        nanoseconds = self._nanoseconds
+        since = nanoseconds() - self._minute
+        if not 0 <= since < _MINUTE:
+            since = self._begin_minute(self._minute + since)
+        digits = str(100_000_000_000 + since)  # the seconds are its second and third digit
+        return f"{self._start}{digits[1:3]}.{digits[3:9]}Z"
 
-
-def _format_minute(minute: int) -> str:
-    day, minute = divmod(minute, 1440)
-    return f"{date.fromordinal(_FIRST_DAY + day).isoformat()}T{minute // 60:02}:{minute % 60:02}:"
+    def _begin_minute(self, now: int) -> int:
+        """How many nanoseconds of it are over."""
+        minute, since = divmod(now, _MINUTE)
+        day, of_day = divmod(minute, 1440)
+        self._minute = now - since
+        self._start = f"{date.fromordinal(_FIRST_DAY + day).isoformat()}T{of_day // 60:02}:{of_day % 60:02}:"
+        return since
 
 
 def _make_encoder() -> Callable[[object], str]:
@@ -184,6 +189,9 @@ encode_json: Final = _make_encoder()
 """ASCII. Raises TypeError, ValueError or RecursionError for what is not JSON."""
 
 
-def encode_record(value: object) -> bytes:
-    """Raises TypeError, ValueError or RecursionError for what is not JSON."""
-    return encode_json(value).encode()
+def encode_record(value: Mapping[str, object]) -> str:
+    """The JSON of an object that is not empty, without its first brace: the writer's own fields come first.
+
+    Raises TypeError, ValueError or RecursionError for what is not JSON.
+    """
+    return encode_json(value)[1:]
