@@ -141,7 +141,7 @@ FORMATS: Final = {
     "droid": "the hooks of Factory Droid",
     "gemini_cli": "the hooks of Gemini CLI's settings",
     "kimi_code": "the hooks of Kimi Code, in TOML",
-    "kiro": "the hooks in Kiro's agents",
+    "kiro": "the hooks in Kiro's agents and in its hook files",
     "qwen_code": "the hooks of Qwen Code's settings",
     "windsurf": "the hooks of Windsurf",
 }

@@ -245,7 +245,9 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     ),
     "kiro": (
         ConfigLocation(".kiro/agents/*.json", user=True),
+        ConfigLocation(".kiro/hooks/*.json", user=True),
         ConfigLocation(".kiro/agents/*.json"),
+        ConfigLocation(".kiro/hooks/*.json"),
     ),
     "microai": (
         ConfigLocation(".microai/settings.json"),

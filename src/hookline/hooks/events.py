@@ -415,6 +415,11 @@ _AGENT_NAMES: Final[dict[str, dict[str, str]]] = {
         "preToolUse": "tool.before",
         "postToolUse": "tool.after",
         "stop": "stop",
+        "SessionStart": "session.start",
+        "UserPromptSubmit": "prompt.submit",
+        "PreToolUse": "tool.before",
+        "PostToolUse": "tool.after",
+        "Stop": "stop",
     },
     "windsurf": {
         "pre_user_prompt": "prompt.submit",

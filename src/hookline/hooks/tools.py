@@ -358,10 +358,10 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         _make_vocabulary(
             "kiro",
             {
-                ToolKind.SHELL: ("execute_bash", "shell"),
-                ToolKind.READ: ("fs_read", "read"),
-                ToolKind.WRITE: ("fs_write", "write"),
-                ToolKind.EDIT: ("fs_write", "write"),
+                ToolKind.SHELL: ("execute_bash", "shell", "executeBash", "execute_cmd"),
+                ToolKind.READ: ("fs_read", "read", "fsRead"),
+                ToolKind.WRITE: ("fs_write", "write", "fsWrite"),
+                ToolKind.EDIT: ("fs_write", "write", "fsWrite", "str_replace", "strReplace"),
                 ToolKind.GLOB: ("glob",),
                 ToolKind.GREP: ("grep",),
                 ToolKind.FETCH: ("web_fetch",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.dialects.agent_files.format import FORMATS
+from hookline.dialects.agent_files.kiro import FILE_FORMAT
 from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher, write_matcher
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
@@ -46,6 +47,27 @@ def test_a_matcher_is_compared_with_the_agents_name_of_a_tool(
 ) -> None:
     assert matches(name, matcher, event, heard)
     assert not matches(name, matcher, event, unheard)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "heard", "unheard"),
+    [
+        ("shell", "run_shell_command", "Read"),
+        ("^shell$", "Bash", "Read"),
+        ("^(fs_write|fsWrite|write)$", "Edit", "Bash"),
+        ("fsWrite", "Write", "Read"),
+        ("^read$", "Read", "Write"),
+        ("web", "WebFetch", "Bash"),
+        ("@git/.*", "mcp__git__status", "mcp__hub__status"),
+        ("@builtin", "Bash", "mcp__git__status"),
+        ("@mcp", "mcp__git__status", "Bash"),
+        ("@mcp.*stat.*", "mcp__git__status", "mcp__git__push"),
+    ],
+)
+def test_a_matcher_in_a_hook_file_of_kiro_means_every_name_of_a_tool(matcher: str, heard: str, unheard: str) -> None:
+    condition = parse_matcher(FILE_FORMAT, matcher, "PreToolUse")
+    assert condition.holds(Event("tool.before", {"tool": {"name": heard, "input": {}}}))
+    assert not condition.holds(Event("tool.before", {"tool": {"name": unheard, "input": {}}}))
 
 
 @pytest.mark.parametrize("matcher", ["", "*", ".*", " * "])

@@ -232,6 +232,20 @@ DENIES = {
             }
         ),
     ),
+    "kiro: a file of hooks for saved files, prompts and tools": (
+        ".kiro/hooks/safety.json",
+        json.dumps(
+            {
+                "version": "v1",
+                "hooks": [
+                    {"name": "lint", "trigger": "PostFileSave", "matcher": "\\.(ts|tsx)$", "action": handler("npm run lint"), "timeout": 30, "enabled": True},
+                    {"name": "remind", "trigger": "PreToolUse", "matcher": "fs_write|str_replace", "action": {"type": "agent", "prompt": "Update the tests."}},
+                    {"name": "log", "description": "keeps prompts", "trigger": "UserPromptSubmit", "action": handler("cat > /dev/null"), "timeout": 5},
+                    {"name": "safety", "trigger": "PreToolUse", "matcher": "execute_bash|execute_cmd|shell", "timeout": 10, "action": handler(GUARD)},
+                ],
+            }
+        ),
+    ),
     "kimi: a guard beside a model": (
         "~/.kimi-code/config.toml",
         f'default_model = "m"\n[providers.x]\ntype = "openai"\n[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = \'\'\'{GUARD}\'\'\'\ntimeout = 5\n',

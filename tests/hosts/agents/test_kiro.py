@@ -15,11 +15,12 @@ SENT = payloads("kiro")
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_only_a_tool_is_blocked_and_always_with_a_reason(file: str) -> None:
+def test_only_tools_and_prompts_are_blocked_and_always_with_a_reason(file: str) -> None:
     events = KIRO.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
         reply = KIRO.reply(KIRO.read(event_name(file), SENT[file]), [decide(event) for event in events])
-        assert reply.exit_code in ((0, 2) if event_name(file) == "preToolUse" else (0,))
+        can_block = event_name(file) in ("preToolUse", "PreToolUse", "UserPromptSubmit")
+        assert reply.exit_code in ((0, 2) if can_block else (0,))
         assert reply.exit_code == 0 or reply.stderr.strip()
 
 

@@ -116,9 +116,8 @@ def test_uninstall_restores_every_text_byte_for_byte(machine: Machine, name: str
     before = read_files(machine.home)
     value = read_json(path)
     install(name, machine)
-    assert [sorted(events) for _, _, events in installed_entries(get_agent(name), machine)] == [
-        sorted(event.name for event in get_agent(name).events)
-    ]
+    found = [event for _, _, events in installed_entries(get_agent(name), machine) for event in events]
+    assert sorted(found) == sorted(event.name for event in get_agent(name).events)
     if value:
         assert without_own_entries(name, read_json(path)) == without_own_entries(name, value)
         assert list(read_json(path))[: len(value)] == list(value)
@@ -441,13 +440,24 @@ def test_every_agent_of_kiro_is_guarded(machine: Machine) -> None:
     second.write_text("{}")
     install("kiro", machine)
     assert read_json(first)["name"] == "mine"
-    assert (
-        set(read_json(first)["hooks"])
-        == set(read_json(second)["hooks"])
-        == {each.name for each in get_agent("kiro").events}
-    )
+    in_agents = {"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"}
+    assert set(read_json(first)["hooks"]) == set(read_json(second)["hooks"]) == in_agents
     uninstall("kiro", machine)
     assert second.read_text() == "{}"
+
+
+def test_a_file_of_hooks_guards_every_agent_of_kiro(machine: Machine) -> None:
+    install("kiro", machine)
+    file = machine.home / ".kiro/hooks/hookline.json"
+    written = read_json(file)
+    assert written["version"] == "v1"
+    assert [each["trigger"] for each in written["hooks"]] == [
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop",
+    ]  # fmt: skip
+    assert written["hooks"][2]["action"]["command"].endswith("/hookline/bridge kiro PreToolUse")
+    assert written["hooks"][2]["timeout"] == 30
+    uninstall("kiro", machine)
+    assert not file.exists()
 
 
 def test_every_problem_of_a_broken_file_is_reported(machine: Machine) -> None:

@@ -47,6 +47,7 @@ class Matching(StrEnum):
     REGEX = "regex"  # a regular expression to search for
     WHOLE = "whole"  # a regular expression for the whole name
     GLOB = "glob"  # with *; @server and @server/tool are MCP tools, @builtin the others
+    ALIASES = "aliases"  # a regular expression to search for in each of the tool's names; @builtin and @mcp as in GLOB
 
 
 class BadPatternPolicy(StrEnum):
@@ -89,9 +90,15 @@ class AgentFormat:
     timeout: timedelta  # of a hook that names none
     common_stdin: StdinTemplates
     stdin: Mapping[str, StdinTemplates]  # by the event's name
+    own_names: frozenset[str] = frozenset()  # of events in files of this shape; empty: all names that the agent has
     event_key: str = "hook_event_name"  # of the event's name on stdin; empty: it is not there
+    stdin_names: Mapping[str, str] = field(default_factory=dict)  # of events on stdin, where they differ
     default_type: str = ""  # the type of a handler that names none; empty: it must name one
     group_keys: tuple[str, ...] = ("matcher", "hooks")
+    event_word: str = "event"  # names the event of an entry, in one list for all events
+    action_key: str = ""  # of the handler in such an entry; empty: its keys are the entry's own
+    places: tuple[str, ...] = ()  # of the files of this shape, if the agent has others
+    entry_keys: tuple[str, ...] = ()  # of such an entry, beside its event, matcher and handler
     command_keys: tuple[str, ...] = ("command",)  # the first one that a handler has is its command
     timeout_keys: tuple[str, ...] = ("timeout",)
     timeout_unit: timedelta = SECOND
@@ -119,7 +126,8 @@ class AgentFormat:
 
     @property
     def events(self) -> dict[str, str]:
-        return _events_of(self.name)
+        known = _events_of(self.name)
+        return {name: known[name] for name in known if name in self.own_names} if self.own_names else known
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -142,7 +150,7 @@ class AgentFormat:
         return own if own is not None else self.timeouts.get(event_name, self.timeout)
 
     def stdin_template(self, event_name: str) -> DataTemplate:
-        named = {self.event_key: event_name} if self.event_key else {}
+        named = {self.event_key: self.stdin_names.get(event_name, event_name)} if self.event_key else {}
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
         return DataTemplate(_compile(value, PlaceholderResolver(self.vocabulary_at(event_name))))
 

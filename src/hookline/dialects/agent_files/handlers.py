@@ -12,10 +12,12 @@ from hookline.config.node import Node, format_value
 from hookline.config.problem import Severity
 from hookline.dialects.agent_files.format import MILLISECOND, SECOND, AgentFormat
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, agent_of_own_entry, literal_shell_template
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
+from hookline.hooks.outcome import Audience, Note, Outcome
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action
 from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
@@ -34,6 +36,8 @@ def handler_type(format: AgentFormat, at: Node) -> str | None:
 
 def is_own_entry(format: AgentFormat, handler: object) -> bool:
     """hookline's own entry is not a hook: through it, other agents would ask every hook a second time."""
+    if isinstance(handler, Mapping) and format.action_key:
+        handler = handler.get(format.action_key)
     if not isinstance(handler, Mapping):
         return False
     texts = (handler.get(key) for key in (*format.command_keys, "url"))
@@ -155,6 +159,12 @@ def _parse_prompt(format: AgentFormat, at: Node, event_name: str, timeout: timed
     return None if prompt is None else AskModel(prompt, format.stdin_template(event_name))
 
 
+def _parse_agent(format: AgentFormat, at: Node, event_name: str, timeout: timedelta) -> Action | None:
+    """A text for the agent."""
+    prompt = _require_text(at, "prompt")
+    return None if prompt is None else FixedAnswer(Outcome(notes=(Note(prompt, Audience.AGENT),)))
+
+
 def _require_text(at: Node, key: str) -> str | None:
     place = at.require(key, f"Write {key} and its text.")
     return None if place is None else place.text()
@@ -165,4 +175,5 @@ _PARSERS: Final[dict[str, Callable[[AgentFormat, Node, str, timedelta], Action |
     "http": _parse_http,
     "mcp_tool": _parse_mcp_tool,
     "prompt": _parse_prompt,
+    "agent": _parse_agent,
 }

@@ -1,9 +1,12 @@
-"""The kiro dialect: the hooks in the agents of Kiro, `.kiro/agents/*.json`, for every other agent."""
+"""The kiro dialect: the hooks of Kiro, for every other agent.
+
+They are in its agents, `.kiro/agents/*.json`; since CLI 3 and IDE 1 also in files of their own, `.kiro/hooks/*.json`.
+"""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
@@ -11,12 +14,32 @@ from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.outcome import Audience
 
 _TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
+_COMMON_STDIN: Final = {"cwd": "{{cwd}}", "session_id": "{{session.id}}"}
+_STDIN: Final[dict[str, dict[str, Any]]] = {
+    "userPromptSubmit": {"prompt": "{{prompt}}"},
+    "preToolUse": _TOOL_STDIN,
+    "postToolUse": {
+        **_TOOL_STDIN,
+        "tool_response": {"success": "{{tool.ok | or true}}", "result": ["{{tool.result}}"]},
+    },
+    "stop": {"assistant_response": "{{stop.message | or_empty}}"},
+}
+_TRIGGERS: Final = {
+    "SessionStart": "sessionStart",
+    "UserPromptSubmit": "userPromptSubmit",
+    "PreToolUse": "preToolUse",
+    "PostToolUse": "postToolUse",
+    "Stop": "stop",
+}
+"""Triggers in a file of hooks, and the events' names on stdin."""
+_ALIASES: Final = {"shell": "execute_bash", "read": "fs_read", "write": "fs_write"}
 _CONTEXT: Final = ResultParser(ResultFormat.ERROR, Audience.AGENT)
 
 FORMAT: Final = define_format(
     AgentFormat(
         name="kiro",
         title="Kiro",
+        own_names=frozenset(("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")),
         layout=Layout.FLAT,
         handlers={
             "command": HandlerType(
@@ -27,7 +50,7 @@ FORMAT: Final = define_format(
         default_type="command",
         timeout_keys=("timeout_ms",),
         matching=Matching.GLOB,
-        tool_aliases={"shell": "execute_bash", "read": "fs_read", "write": "fs_write"},
+        tool_aliases=_ALIASES,
         result=ResultFormat.EXIT2,
         results={
             "agentSpawn": _CONTEXT,
@@ -36,18 +59,49 @@ FORMAT: Final = define_format(
             "stop": ResultParser(ResultFormat.ERROR),
         },
         timeout=timedelta(seconds=30),
-        common_stdin={"cwd": "{{cwd}}", "session_id": "{{session.id}}"},
-        stdin={
-            "userPromptSubmit": {"prompt": "{{prompt}}"},
-            "preToolUse": _TOOL_STDIN,
-            "postToolUse": {
-                **_TOOL_STDIN,
-                "tool_response": {"success": "{{tool.ok | or true}}", "result": ["{{tool.result}}"]},
-            },
-            "stop": {"assistant_response": "{{stop.message | or_empty}}"},
-        },
+        common_stdin=_COMMON_STDIN,
+        stdin=_STDIN,
         own_events=frozenset(("agentSpawn",)),
         own_keys=frozenset(("timeout_ms", "cache_ttl_seconds")),
     )
 )
-DIALECT: Final = AgentFileDialect(FORMAT)
+FILE_FORMAT: Final = AgentFormat(
+    name="kiro",
+    title="Kiro",
+    layout=Layout.LIST,
+    places=(".kiro/hooks/*.json",),
+    own_names=frozenset(_TRIGGERS),
+    stdin_names=_TRIGGERS,
+    event_word="trigger",
+    action_key="action",
+    entry_keys=("name", "description", "timeout", "enabled"),
+    handlers={
+        "command": HandlerType(keys=("command",), required=("command",)),
+        "agent": HandlerType(keys=("prompt",), required=("prompt",)),
+    },
+    matching=Matching.ALIASES,
+    tool_aliases={
+        **_ALIASES,
+        "executeBash": "execute_bash",
+        "execute_cmd": "execute_bash",
+        "fsRead": "fs_read",
+        "fsWrite": "fs_write",
+        "str_replace": "fs_write",
+        "strReplace": "fs_write",
+        "web": "web_fetch|web_search",
+    },
+    matcher_facts={"UserPromptSubmit": (("prompt",), "")},
+    result=ResultFormat.EXIT2,
+    results={
+        "SessionStart": _CONTEXT,
+        "UserPromptSubmit": ResultParser(ResultFormat.EXIT2, Audience.AGENT),
+        "PostToolUse": ResultParser(ResultFormat.ERROR),
+        "Stop": ResultParser(ResultFormat.ERROR),
+    },
+    timeout=timedelta(seconds=60),
+    common_stdin=_COMMON_STDIN,
+    stdin={trigger: _STDIN[name] for trigger, name in _TRIGGERS.items() if name in _STDIN},
+    unsupported_events=("PreTaskExec", "PostTaskExec", "PostFileCreate", "PostFileSave", "PostFileDelete", "Manual"),
+    file_keys=("version", "hooks", "$schema", "name", "description"),
+)
+DIALECT: Final = AgentFileDialect(FORMAT, list_format=FILE_FORMAT)

@@ -9,7 +9,7 @@ from hookline.dialects.agent_files.format import AgentFormat, BadPatternPolicy, 
 from hookline.dialects.conversion import NotExpressible, flatten_all
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
-from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not
+from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.text import Exists, Fact, Matches
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.hooks.tool_input import tool_field
@@ -40,6 +40,8 @@ def parse_matcher(format: AgentFormat, text: str, event_name: str) -> Condition:
         return _match_fact(format, text, event_name)
     if format.matching is Matching.GLOB:
         return _match_glob(format, text)
+    if format.matching is Matching.ALIASES:
+        return _match_aliases(format, text)
     names, vocabulary = _name_list(format, text, event_name), format.vocabulary_at(event_name)
     if names is not None:
         return match_tool_name(shorthand("tool", names), vocabulary) if names else Never("it names no tool.")
@@ -94,6 +96,27 @@ def _match_glob(format: AgentFormat, text: str) -> Condition:
         text = f"{text}/*"
     text = format.tool_aliases.get(text, text)
     return match_tool_name(shorthand("tool", text), format.vocabulary)
+
+
+def _match_aliases(format: AgentFormat, text: str) -> Condition:
+    """A tool with several names is meant by a pattern that matches one of them."""
+    if text == "@builtin":
+        return _match_glob(format, text)
+    if text.startswith("@mcp"):
+        any_mcp_tool = match_tool_name(pattern(_MCP_TOOL, Syntax.JAVASCRIPT), format.vocabulary)
+        name = text.removeprefix("@mcp")
+        return all_of([any_mcp_tool, match_tool_name(pattern(name or ".", Syntax.JAVASCRIPT), format.vocabulary)])
+    compiled = pattern(text, Syntax.JAVASCRIPT)
+    meant = [own for alias, own in format.tool_aliases.items() if compiled.search(alias) or compiled.search(own)]
+    names = dict.fromkeys(name for own in meant for name in (own, *_aliases_of(format, own)))
+    by_pattern = match_tool_name(compiled, format.vocabulary)
+    if not names:
+        return by_pattern
+    return AnyOf((by_pattern, match_tool_name(shorthand("tool", "|".join(names)), format.vocabulary)))
+
+
+def _aliases_of(format: AgentFormat, own: str) -> list[str]:
+    return [alias for alias, name in format.tool_aliases.items() if name == own]
 
 
 def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str | None:

@@ -54,6 +54,14 @@ def hooks_value(format: AgentFormat, document: Document) -> Any:
     return value if has_events_at_top(format, document) else value.get("hooks")
 
 
+def has_list(format: AgentFormat, document: Document) -> bool:
+    """Whether the file has a list of entries as this format has them."""
+    hooks = hooks_value(format, document)
+    if not isinstance(hooks, list):
+        return False
+    return any(isinstance(each, dict) and {format.event_word, format.action_key} <= each.keys() for each in hooks)
+
+
 def has_events_at_top(format: AgentFormat, document: Document) -> bool:
     return format.events_at_top is not None and format.events_at_top(document.file)
 
@@ -105,11 +113,13 @@ def _parse_list(
     format: AgentFormat, document: Document, problems: list[Problem], events: Mapping[str, str]
 ) -> Iterator[EventEntry]:
     at = Node.of(document, problems)
+    if format.file_keys:
+        _warn_unknown_file_keys(format, at)
     hooks = at.get("hooks") if at.mapping() is not None else None
     if hooks is None:
         at.report_misspelling("hooks")
     for index, each in enumerate(hooks.items() if hooks is not None else ()):
-        named = each.require("event", "Name an event.") if isinstance(each.value, dict) else None
+        named = each.require(format.event_word, "Name an event.") if isinstance(each.value, dict) else None
         name = None if named is None else named.text()
         if each.mapping() is None or named is None or name is None:
             continue
@@ -198,13 +208,14 @@ def _parse_condition(format: AgentFormat, at: Node, event_name: str) -> Conditio
 def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Condition | None, id: str) -> Hook | None:
     """None after a problem. Without `when`, the handler has its own matcher."""
     before = len(at.problems)
-    part = at.readable_part(("matcher", "event"))
+    part = at.readable_part(("matcher", format.event_word))
     if part is None or part[0].mapping() is None:
         return None
     at, damaged = part
-    type_ = None if damaged else handler_type(format, at)
-    if type_ is not None:
-        _warn_unknown_keys(format, at, type_, is_flat=when is None)
+    handler = None if damaged else _handler_part(format, at)
+    type_ = None if handler is None else handler_type(format, handler)
+    if handler is not None and type_ is not None:
+        _warn_unknown_keys(format, at, handler, type_, is_flat=when is None)
         before = len(at.problems)  # a misspelt key is a problem, but the hook acts
     if type_ is not None and format.handlers[type_].not_here:
         what = f"{at.location}: {format.handlers[type_].not_here}"
@@ -214,7 +225,9 @@ def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Conditio
     timeout = (
         _HOLD_TIMEOUT if type_ is None else parse_timeout(format, at, format.default_timeout(entry.event_name, type_))
     )
-    action = None if type_ is None else parse_action(format, at, entry.event_name, type_, timeout)
+    action = (
+        None if handler is None or type_ is None else parse_action(format, handler, entry.event_name, type_, timeout)
+    )
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if condition is None:
         return None
@@ -222,6 +235,14 @@ def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Conditio
         why = str(errors[0]) if errors else "it cannot be read"
         action, timeout = HoldCall(why, written=at.value), _HOLD_TIMEOUT
     return None if action is None else _build_hook(format, at, entry, condition, id, action, timeout)
+
+
+def _handler_part(format: AgentFormat, at: Node) -> Node | None:
+    """The mapping that has the handler's keys. None after a problem."""
+    if not format.action_key:
+        return at
+    place = at.require(format.action_key, f'Write "{format.action_key}": {{"type": "command", "command": "…"}}.')
+    return None if place is None or place.mapping() is None else place
 
 
 def _only_matcher_errors(errors: list[Problem]) -> bool:
@@ -232,9 +253,9 @@ def _only_matcher_errors(errors: list[Problem]) -> bool:
 def _build_hook(
     format: AgentFormat, at: Node, entry: EventEntry, when: Condition, id: str, action: Action, timeout: timedelta
 ) -> Hook:
-    keys = (
-        format.handlers[at.value.get("type") or format.default_type or "command"].keys if _has_type(format, at) else ()
-    )
+    keys = format.entry_keys
+    if not format.action_key and _has_type(format, at):
+        keys = format.handlers[at.value.get("type") or format.default_type or "command"].keys
     once, background, switch = (at.get(key) if key in keys else None for key in ("once", "async", "enabled"))
     return Hook(
         id=id,
@@ -270,10 +291,14 @@ def _on_failure(at: Node, event: str) -> Outcome:
     return Outcome(Verdict.DENY) if at.value.get(_FAIL_CLOSED) is True else FAILURE_OUTCOME
 
 
-def _warn_unknown_keys(format: AgentFormat, at: Node, type_: str, *, is_flat: bool) -> None:
+def _warn_unknown_keys(format: AgentFormat, at: Node, handler: Node, type_: str, *, is_flat: bool) -> None:
     keys: tuple[str, ...] = ("type", *format.handlers[type_].keys)
+    if format.action_key:
+        handler.warn_unknown_keys(keys, f"an action of type {type_}")
+        at.warn_unknown_keys((*format.entry_keys, format.action_key, format.event_word, "matcher"), "a hook")
+        return
     if is_flat:
-        keys = (*keys, "matcher", *(("event",) if format.layout is Layout.LIST else ()))
+        keys = (*keys, "matcher", *((format.event_word,) if format.layout is Layout.LIST else ()))
     essential = tuple(key for key in (_FAIL_CLOSED,) if key in keys)
     at.warn_unknown_keys(keys, "a hook" if format.default_type else f"a hook of type {type_}", essential=essential)
 

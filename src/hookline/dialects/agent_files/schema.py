@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from hookline.dialects.agent_files.format import MILLISECOND, SECOND, AgentFormat, Layout
@@ -43,10 +44,27 @@ _PROPERTIES: Final[Schema] = {
 }
 
 
-def build_schema(format: AgentFormat) -> Schema:
+def build_schema(format: AgentFormat, list_format: AgentFormat | None = None) -> Schema:
+    """`list_format` is that of other files of the same agent."""
+    schema = _build_schema(format)
+    if list_format is not None:
+        other = _build_schema(list_format)
+        schema["$defs"] |= {
+            "list": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
+            "hook": other["$defs"]["entry"],
+        }
+        schema["$defs"]["by_event"] = schema["$defs"]["hooks"]
+        schema["$defs"]["hooks"] = {"anyOf": [{"$ref": "#/$defs/by_event"}, {"$ref": "#/$defs/list"}]}
+        schema["examples"] += other["examples"]
+    return schema
+
+
+def _build_schema(format: AgentFormat) -> Schema:
     handlers = {type_: _handler_schema(format, type_) for type_ in format.handlers}
     handler: Schema = next(iter(handlers.values())) if len(handlers) == 1 else {"anyOf": list(handlers.values())}
     entry = _group_schema(format, handler) if format.layout is Layout.GROUPS else handler
+    if format.action_key:
+        entry = _entry_schema(format, handler)
     if format.layout is Layout.EITHER:
         entry = {"anyOf": [handler, _group_schema(format, handler)]}
     schema = settings_schema(format.name, format.events, entry, _example(format))
@@ -74,7 +92,8 @@ def _example(format: AgentFormat) -> Schema:
     event_name = next(name for name, event in format.events.items() if event == "tool.before")
     handler = _handler_example(format)
     if format.layout is Layout.LIST:
-        return {"hooks": [{"event": event_name, **handler}]}
+        entry = {"name": "check", format.action_key: handler} if format.action_key else handler
+        return {"hooks": [{format.event_word: event_name, **entry}]}
     return {"hooks": {event_name: [{"hooks": [handler]} if format.layout is Layout.GROUPS else handler]}}
 
 
@@ -97,20 +116,42 @@ def _handler_schema(format: AgentFormat, type_: str) -> Schema:
     required = [*([] if format.default_type == type_ else ["type"]), *handler.required]
     standard = {"default": type_} if format.default_type == type_ else {}
     properties: Schema = {"type": describe("What the hook is.", {"const": type_}, **standard)}
-    if format.layout in (Layout.FLAT, Layout.EITHER, Layout.LIST):
-        about = "The tools for which it runs; without it, all."
-        properties["matcher"] = describe(about, _ANY_TEXT, _matcher_example(format))
-    if format.layout is Layout.LIST:
-        properties["event"] = describe("The event.", {"enum": [*format.events, *format.unsupported_events]})
-        required.append("event")
-    for key in handler.keys:
-        properties[key] = _PROPERTIES.get(key, {"description": "Ignored by hookline."})
-        if key in format.timeout_keys:
-            properties[key] = _timeout_schema(format, key, type_)
+    if format.layout is not Layout.GROUPS and not format.action_key:
+        properties |= _entry_properties(format)
+        required += [format.event_word] if format.layout is Layout.LIST else []
+    properties |= _key_schemas(format, handler.keys, type_)
+    if type_ == "agent":
+        properties["prompt"] = describe("What the agent reads.", _TEXT, "Update the tests.")
     schema: Schema = {"type": "object", "required": required, "properties": optional_keys(properties, required)}
     if type_ == "command" and not handler.required:
         schema["anyOf"] = [has_value(key) for key in format.command_keys]
     return schema
+
+
+def _entry_properties(format: AgentFormat) -> Schema:
+    about = "The tools for which it runs; without it, all."
+    matcher = {"matcher": describe(about, _ANY_TEXT, _matcher_example(format))}
+    if format.layout is not Layout.LIST:
+        return matcher
+    names = [*format.events, *format.unsupported_events]
+    return {**matcher, format.event_word: describe("The event.", {"enum": names})}
+
+
+def _key_schemas(format: AgentFormat, keys: Iterable[str], type_: str) -> Schema:
+    ignored: Schema = {"description": "Ignored by hookline."}
+    return {
+        key: _timeout_schema(format, key, type_) if key in format.timeout_keys else _PROPERTIES.get(key, ignored)
+        for key in keys
+    }
+
+
+def _entry_schema(format: AgentFormat, handler: Schema) -> Schema:
+    """An entry around its handler."""
+    required = [format.event_word, format.action_key]
+    keys = _key_schemas(format, format.entry_keys, "command")
+    action = describe("What the hook does.", handler, _handler_example(format))
+    properties = {**_entry_properties(format), **keys, format.action_key: action}
+    return {"type": "object", "required": required, "properties": optional_keys(properties, required)}
 
 
 def _timeout_schema(format: AgentFormat, key: str, type_: str) -> Schema:

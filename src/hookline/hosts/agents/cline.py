@@ -102,7 +102,8 @@ class Cline(CodingAgent):
         user = machine.home / "Documents" / "Cline" / "Hooks"
         directory = user if scope is InstallScope.USER else machine.project / ".clinerules" / "hooks"
         return tuple(
-            OwnFile(directory / each.name, _hook_script(command, each), executable=True) for each in self.events
+            OwnFile(directory / each.name, _hook_script(command, each), executable=True, events=(each.name,))
+            for each in self.events
         )
 
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:

@@ -97,6 +97,7 @@ class OwnFile:
     text: str
     executable: bool = False
     signature: str = ""  # in the first line of every version's text; "" if each version writes the same text
+    events: tuple[str, ...] = ()  # that it serves; none if it serves all
 
     def is_any_version(self, text: str) -> bool:
         return text == self.text or (bool(self.signature) and self.signature in text.partition("\n")[0])

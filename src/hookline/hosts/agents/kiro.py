@@ -1,7 +1,12 @@
-"""Kiro, from its documentation: exit code 2 before a tool blocks, and stdout of the first two events is context."""
+"""Kiro, from its documentation: exit code 2 before a tool blocks, and stdout of the first two events is context.
+
+CLI 2 has hooks in its agents, with names like preToolUse. CLI 3 and IDE 1 have them in files of their own, with names
+like PreToolUse; there, exit code 2 blocks a prompt too.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,7 +18,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
-from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, OwnFile, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
 from hookline.hosts.agents.payload import (
@@ -27,7 +32,8 @@ from hookline.hosts.agents.payload import (
 )
 from hookline.lazy_dataclasses import dataclass
 
-_WRITE_TOOLS: Final = {"fs_write", "write"}
+_WRITE_TOOLS: Final = {"fs_write", "write", "fsWrite"}
+_NAMES_IN_AGENTS: Final = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,22 @@ class Kiro(CodingAgent):
         return Reply(stdout=replace_surrogates(answer.context))
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        in_agents = [each for each in self.events if each.name in _NAMES_IN_AGENTS]
         build_entry = partial(self._entry, command)
-        paths = _agent_files(machine, scope)
-        return tuple(flat_entries(path, self.events, build_entry, {"tools": ["*"]}) for path in paths)
+        agents = (flat_entries(path, in_agents, build_entry, {"tools": ["*"]}) for path in _agent_files(machine, scope))
+        return (*agents, self._hook_file(machine, scope, command))
+
+    def _hook_file(self, machine: Machine, scope: InstallScope, command: HookCommand) -> OwnFile:
+        in_file = [each for each in self.events if each.name not in _NAMES_IN_AGENTS]
+        hooks = [self._hook(command, each) for each in in_file]
+        text = json.dumps({"version": "v1", "hooks": hooks}, indent=2) + "\n"
+        path = _directory(machine, scope) / "hooks" / "hookline.json"
+        return OwnFile(path, text, events=tuple(each.name for each in in_file))
+
+    def _hook(self, command: HookCommand, event: AgentEvent) -> Entry:
+        action = {"type": "command", "command": command.shell_command(event)}
+        seconds = math.ceil(self.event_timeout(event.name).total_seconds())
+        return {"name": f"hookline {event.name}", "trigger": event.name, "action": action, "timeout": seconds}
 
     def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
         seconds = math.ceil(self.event_timeout(event.name).total_seconds())
@@ -73,9 +92,13 @@ class Kiro(CodingAgent):
 
 def _agent_files(machine: Machine, scope: InstallScope) -> tuple[Path, ...]:
     """Kiro's hooks belong to one of its agents: every agent defined there, or a new one with all tools."""
-    directory = (machine.home if scope is InstallScope.USER else machine.project) / ".kiro" / "agents"
+    directory = _directory(machine, scope) / "agents"
     found = tuple(sorted(directory.glob("*.json"))) if directory.is_dir() else ()
     return found or (directory / "hookline.json",)
+
+
+def _directory(machine: Machine, scope: InstallScope) -> Path:
+    return (machine.home if scope is InstallScope.USER else machine.project) / ".kiro"
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
@@ -95,18 +118,16 @@ AGENT = Kiro(
         agent_event("preToolUse", "tool.before", "deny"),
         agent_event("postToolUse", "tool.after"),
         agent_event("stop", "stop"),
+        agent_event("SessionStart", "session.start", "context"),
+        agent_event("UserPromptSubmit", "prompt.submit", "deny context"),
+        agent_event("PreToolUse", "tool.before", "deny"),
+        agent_event("PostToolUse", "tool.after"),
+        agent_event("Stop", "stop"),
     ),
     timeout=timedelta(seconds=30),
     programs=("kiro-cli", "kiro"),
     homes=(".kiro",),
-    advice="Kiro's hooks belong to its agents: an agent that you create later has none, and the default agent cannot "
-    "have any. Start Kiro with --agent and the name of an agent that has hooks.",
-    event_aliases={
-        "SessionStart": "agentSpawn",
-        "UserPromptSubmit": "userPromptSubmit",
-        "PreToolUse": "preToolUse",
-        "PostToolUse": "postToolUse",
-        "Stop": "stop",
-    },
+    advice="Before CLI 3, Kiro's hooks belong to its agents: an agent that you create later has none, and the default "
+    "agent cannot have any. Start such a Kiro with --agent and the name of an agent that has hooks.",
     native_layers=layers_of("kiro"),
 )

@@ -291,8 +291,7 @@ def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -
         return marked_events(text)
     if text != want.text:
         return frozenset()
-    names = frozenset(each.name for each in agent.events)
-    return frozenset({want.path.name}) if want.path.name in names else names
+    return frozenset(want.events or (each.name for each in agent.events))
 
 
 def has_current_entries(agent: CodingAgent, machine: Machine, scope: InstallScope = InstallScope.USER) -> bool:
