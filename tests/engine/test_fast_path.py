@@ -157,3 +157,42 @@ def test_no_time_needs_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_layers_are_asked_in_their_order() -> None:
     held = Book([Layer("one", [deny(id="second", order=1)]), Layer("two", [deny(id="first", order=0)])])
     assert held.decide_now(EVENT).by == asyncio.run(held.decide(EVENT)).by == "first"
+
+
+def template_hooks(start: int, count: int, **more: Any) -> list[Hook]:
+    """Like the rules of a template: the index looks their words up."""
+    return [
+        deny(input_matches("content", rf"SECRET_{n}\b"), id=f"deny-{n}", **more) for n in range(start, start + count)
+    ]
+
+
+def write(**input: Any) -> Event:
+    return Event("tool.before", {"tool": {"name": "write_file", "input": input}})
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (write(content="SECRET_77 = 1"), "deny-77"),
+        (write(content="SECRET_777 = 1"), "nobody"),
+        (write(content="secret_77 = 1"), "nobody"),
+        (write(content="x" * 200_000 + "SECRET_77"), "deny-77"),
+        (write(content="SECRET_77" + "R" * 200_000 + " SECRET_78 "), "deny-78"),
+        (write(), "nobody"),
+        (Event("tool.before", {}), "nobody"),
+    ],
+)
+def test_words_of_a_template_are_looked_up_in_every_layer(event: Event, expected: str) -> None:
+    assert decided(template_hooks(50, 100), event=event) == expected
+    assert decided(template_hooks(50, 10), template_hooks(60, 90), event=event) == expected
+    assert decided(template_hooks(0, 2), template_hooks(50, 100), event=event) == expected
+
+
+@pytest.mark.parametrize("input", [{"content": "a", "file_text": "SECRET_77"}, {"content": ["a", "SECRET_77"]}])
+def test_an_unusual_input_is_looked_at_closely(input: dict[str, Any]) -> None:
+    assert Book([Layer("all", template_hooks(50, 100))]).decide_now(write(**input)).by == "deny-77"
+
+
+def test_a_word_that_many_hooks_share() -> None:
+    shared = [deny(input_matches("content", r"SECRET_7\b"), id=f"shared-{n}") for n in range(50)]
+    assert decided([*shared, *template_hooks(50, 50)], event=write(content="SECRET_7 SECRET_60")) == "shared-0"

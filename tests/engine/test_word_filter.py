@@ -90,8 +90,8 @@ def test_thousands_of_words() -> None:
 
 
 @given(
-    st.lists(st.text("ab1", max_size=3), min_size=1, max_size=12, unique=True),
-    st.lists(st.sampled_from(["Key_", "a", "b", "1", " ", "key_", "é", "Key_Key_"]), max_size=20).map("".join),
+    st.lists(st.text("ab1-", max_size=3), min_size=1, max_size=12, unique=True),
+    st.lists(st.sampled_from(["Key_", "a", "b", "1", "-", " ", "key_", "é", "Key_Key_"]), max_size=20).map("".join),
     st.booleans(),
     st.booleans(),
 )

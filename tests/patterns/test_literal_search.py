@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
 from hookline.patterns.engines import LinearEngine
-from hookline.patterns.literal_search import build_literal_search
+from hookline.patterns.literal_search import MAX_RFIND_LENGTH, absence_test, build_literal_search
 from hookline.patterns.simple_parser import parse_simple
 
 PARTS = st.sampled_from(
@@ -68,3 +68,16 @@ def test_re2_reads_a_text_with_line_ends_or_too_many_occurrences() -> None:
     assert edge("ab" * 1000) is None
     assert edge("ab a") is True
     assert edge("a" + " " * 100_000) is None
+
+
+@given(st.text("aSé_\u20ac", min_size=1, max_size=4), st.text("aSé_\u20ac", max_size=12))
+def test_a_word_is_absent_exactly_if_the_text_lacks_it(word: str, text: str) -> None:
+    assert absence_test(word)(text) is (word not in text)
+
+
+@pytest.mark.parametrize("filler", ["x", "S", "SECRE", "\u20ac"])
+def test_a_word_in_a_long_text_is_never_called_absent(filler: str) -> None:
+    lacks, long = absence_test("SECRET_7"), filler * MAX_RFIND_LENGTH
+    assert not lacks(f"{long}SECRET_7")
+    assert not lacks(f"SECRET_7{long}")
+    assert lacks("x" * 2 * MAX_RFIND_LENGTH)

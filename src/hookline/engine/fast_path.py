@@ -6,19 +6,18 @@ made for hooks that wait, change the event, fail or are limited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Final, NamedTuple
 
 from hookline.engine import match_budget
-from hookline.engine.decision import Decision, TraceEntry, silent_decision
-from hookline.engine.flat_condition import find_rejection
-from hookline.engine.index import HookIndex, IndexEntry, RankedEntry
+from hookline.engine.decision import Decision, silent_decision, stop_decision
+from hookline.engine.flat_condition import QuickSearch, join_searches
+from hookline.engine.index import FEW_HOOKS, HookIndex, IndexEntry, RankedEntry
 from hookline.engine.match_budget import MatchBudget
 from hookline.hooks.event import Event
 
 _new: Final = object.__new__
-_FEW_HOOKS: Final = 4  # that are asked without a look at the clock between them
 
 
 class StartedMatch(NamedTuple):
@@ -31,50 +30,45 @@ class StartedMatch(NamedTuple):
 class EventHooks:
     """The hooks of one event, in all layers: `indexes` with the numbers of the layers."""
 
-    __slots__ = ("_few", "_only", "_rejections", "indexes", "waits")
+    __slots__ = ("_few", "_only", "_search", "indexes", "waits")
 
     def __init__(self, indexes: Sequence[tuple[int, HookIndex]]) -> None:
         self.indexes = indexes
         self.waits = any(index.waits for _, index in indexes)
         self._only = indexes[0][1] if len(indexes) == 1 else None
         self._few: tuple[IndexEntry, ...] = ()  # all hooks, if they are so few that no index is searched
-        self._rejections: tuple[Callable[[Event], bool], ...] | None = None  # of all of the few; None: not yet known
+        self._search: QuickSearch | None = None  # None: not yet known
 
     def decide_fast(self, event: Event, reports_waiting: bool) -> Decision | StartedMatch:
         """The decision that a round would come to; otherwise what the round needs to start.
 
         reports_waiting: a hook that waits counts even if a deny keeps it from running.
         """
-        rejections = self._rejections
-        if rejections is None:
-            rejections = self._prepare()
-        if rejections:
-            for rejects in rejections:
-                if not rejects(event):
-                    break
-            else:
-                decision: Decision = _new(Decision)  # silent_decision, without the call
-                decision.event = event
-                return decision
-        deadline = perf_counter() + match_budget.WALL_SECONDS
+        search = self._search
+        positions = self._prepare()(event) if search is None else search(event)
+        if positions is not None and not positions:
+            decision: Decision = _new(Decision)  # silent_decision, without the call
+            decision.event = event
+            return decision
+        deadline, only = perf_counter() + match_budget.WALL_SECONDS, self._only
         if self._few:
             return _ask(self._few, event, deadline, reports_waiting) or self._start(self._few, deadline)
-        if self._only is None:
+        if only is None:
             return self._decide_ranked(event, deadline, reports_waiting)
-        positions = self._only.candidates(event, deadline)
-        if not positions:
-            return silent_decision(event)
-        entries = [self._only.entry(position) for position in positions]
+        if positions is None:
+            positions = only.candidates(event, deadline)
+            if not positions:
+                return silent_decision(event)
+        entries = [only.entry(position) for position in positions]
         return _ask(entries, event, deadline, reports_waiting) or self._start(entries, deadline, positions)
 
-    def _prepare(self) -> tuple[Callable[[Event], bool], ...]:
-        """Finds what is needed for few hooks, when the first event comes."""
+    def _prepare(self) -> QuickSearch:
+        """When the first event comes."""
         only = self._only
-        if only is not None and len(only.hooks) <= _FEW_HOOKS and not only.is_searched:
+        if only is not None and len(only.hooks) <= FEW_HOOKS and not only.is_searched:
             self._few = tuple(map(only.entry, range(len(only.hooks))))
-        found = [find_rejection(entry.hook.when) for entry in self._few]
-        self._rejections = () if None in found else tuple(each for each in found if each is not None)
-        return self._rejections
+        self._search = join_searches([index.quick_search() for _, index in self.indexes])
+        return self._search
 
     def _start(
         self, entries: Sequence[IndexEntry], deadline: float, positions: Sequence[int] | None = None
@@ -98,8 +92,10 @@ class EventHooks:
 
 def _ask(entries: Sequence[IndexEntry], event: Event, deadline: float, reports_waiting: bool) -> Decision | None:
     """The decision if no hook fires, or the only one that does is a constant deny."""
+    if len(entries) == 1:
+        return _ask_one(entries[0], event, deadline)
     stopping: IndexEntry | None = None
-    many = len(entries) > _FEW_HOOKS
+    many = len(entries) > FEW_HOOKS
     try:
         for entry in entries:
             if stopping is not None and entry.group == stopping.group and not (reports_waiting and entry.waits):
@@ -114,4 +110,16 @@ def _ask(entries: Sequence[IndexEntry], event: Event, deadline: float, reports_w
         return None
     if stopping is None or stopping.decision is None:
         return silent_decision(event)
-    return Decision(event, *stopping.decision, (), (TraceEntry(stopping.hook, stopping.answer),))
+    return stop_decision(event, stopping.decision, stopping.hook, stopping.answer)
+
+
+def _ask_one(entry: IndexEntry, event: Event, deadline: float) -> Decision | None:
+    """`_ask` without its loop: most events that have a candidate have one."""
+    if not entry.is_repeatable:
+        return None
+    try:
+        if not entry.holds(event, deadline):
+            return silent_decision(event)
+    except Exception:  # as above
+        return None
+    return None if entry.decision is None else stop_decision(event, entry.decision, entry.hook, entry.answer)

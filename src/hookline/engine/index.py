@@ -12,8 +12,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hookline.engine.decision import Conclusion, conclude
-from hookline.engine.flat_condition import Holds, conjuncts, flatten_condition, is_path, is_repeatable
-from hookline.engine.word_filter import WordFilter
+from hookline.engine.flat_condition import (
+    Holds,
+    QuickSearch,
+    conjuncts,
+    find_rejection,
+    flatten_condition,
+    is_path,
+    is_repeatable,
+    join_searches,
+    needs_closer_look,
+)
+from hookline.engine.word_filter import SpelledSearch, WordFilter
 from hookline.errors import UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.conditions.logic import AnyOf
@@ -24,6 +34,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject, TextPattern
+from hookline.hooks.tool_input import ToolField
 from hookline.lazy_imports import lazy_class
 from hookline.patterns.required_words import WORD_EDGE, WordSet, fold_word, shortest_length
 
@@ -37,7 +48,7 @@ _MAX_CACHED_LENGTH: Final = 256  # characters of texts whose result is cached
 _CACHE_SIZE: Final = 1024
 _NARROWING_THRESHOLD: Final = 32  # with more possible hooks, their words on other subjects are checked
 _LONG_TEXT: Final = 16_384  # characters; other subjects are checked before it is read
-_FEW_HOOKS: Final = 4  # so few hooks may each search a long text
+FEW_HOOKS: Final = 4  # so few may each search a long text, and are asked without a look at the clock between them
 _MAX_NARROWED_HOOKS: Final = 20_000  # in larger books, a filter for each subject would take too much memory
 _PATH_COST: Final = 4  # finding the spellings of a path takes as long as asking several hooks
 _SHORT_WORD_COST: Final = {1: 64, 2: 8, 3: 2}  # by length: such words are in many texts
@@ -78,7 +89,7 @@ class SubjectIndex:
         if not self._is_cacheable:
             if index is not None and texts and len(texts[0]) > _LONG_TEXT:
                 left = index.possible_elsewhere(self.subject, event, deadline)
-                if left is not None and len(left) <= _FEW_HOOKS:
+                if left is not None and len(left) <= FEW_HOOKS:
                     return sorted(left)
             return self._find_hooks(texts, deadline) if texts else []
         known = self._cache.get(texts)
@@ -89,6 +100,12 @@ class SubjectIndex:
                     self._cache.clear()
                 self._cache[texts] = known
         return known
+
+    def quick_search(self) -> QuickSearch:
+        find, subject = self._filter.find_spelled, self.subject
+        if find is None or not isinstance(subject, ToolField) or subject.direct_name is None:
+            return needs_closer_look
+        return _search_field(*subject.direct_name, find, self._hooks)
 
     def is_long(self, event: Event, deadline: float) -> bool:
         try:
@@ -113,6 +130,32 @@ class SubjectIndex:
     def _every_hook(self) -> list[int]:
         """None is ruled out if there was no time to search."""
         return [hook for hooks in self._hooks for hook in hooks]
+
+
+def _search_field(
+    name: str, other_names: frozenset[str], find: SpelledSearch, hooks: Sequence[Sequence[int]]
+) -> QuickSearch:
+    """One function on purpose: it is all that most events need."""
+
+    def search(event: Event) -> Sequence[int] | None:
+        facts = event.facts
+        try:
+            tool = facts["tool"] if type(facts) is dict else None
+            input = tool["input"] if type(tool) is dict else None
+            value = input.get(name) if type(input) is dict else None
+        except KeyError:
+            return None
+        if type(value) is not str or not other_names.isdisjoint(input):  # type: ignore[arg-type]
+            return None
+        words = find(value)
+        if not words:
+            return words
+        found = [hook for word in words for hook in hooks[word]] if len(words) > 1 else hooks[words[0]]
+        if len(found) > _NARROWING_THRESHOLD:
+            return None
+        return sorted(set(found)) if len(found) > 1 else found
+
+    return search
 
 
 class IndexEntry:
@@ -193,6 +236,12 @@ class HookIndex:
         if known is None:
             known = self._entries[position] = IndexEntry(self.hooks[position])
         return known
+
+    def quick_search(self) -> QuickSearch:
+        """Made when the first event comes: most books of a project never see one."""
+        if not self.is_searched and len(self.hooks) <= FEW_HOOKS:
+            return join_searches([find_rejection(hook.when) for hook in self.hooks])
+        return self._subjects[0].quick_search() if len(self._subjects) == 1 and not self._always else needs_closer_look
 
     def candidates(
         self, event: Event, deadline: float, known: dict[SubjectIndex, list[int]] | None = None, changes: Changes = ()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from re2 import _re2  # the public wrapper doubles the cost
 
 from hookline.patterns.encoding import encode_utf8
-from hookline.patterns.literal_search import MAX_RFIND_LENGTH, WORD_CHARACTERS
+from hookline.patterns.literal_search import MAX_RFIND_LENGTH, WORD_CHARACTERS, rarest_character
 from hookline.patterns.required_words import WORD_EDGE
 
 _WINDOW_BYTES: Final = 8_192  # between two checks of the time; a hostile text takes up to 4 µs for a byte
@@ -28,7 +28,7 @@ _ANY_CASE: Final = WORD_EDGE  # in a spelling: a letter of which the case is not
 class WordFilter:
     """It may return too many words, never too few."""
 
-    __slots__ = ("_common_text", "_longest", "_match", "_overlap", "_spelled", "count")
+    __slots__ = ("_common_text", "_longest", "_match", "_overlap", "count", "find_spelled")
 
     def __init__(self, words: Sequence[str], spellings: Sequence[str | None] = ()) -> None:
         """spellings: for each word, the text that stands exactly like this in its place; None if its case is not known."""
@@ -42,14 +42,14 @@ class WordFilter:
         self._common_text = _find_common_text(
             [spelling or _mask_letters(word) for word, spelling in zip(words, known, strict=True)]
         )
-        self._spelled = _SpelledWords.build(self._common_text, words, known)
+        self.find_spelled = _build_spelled_search(self._common_text, words, known)
 
     def find(self, text: str, deadline: float) -> Iterable[int]:
         """The words in the text; all of them if the deadline passes."""
         common = self._common_text
         if common:
-            if self._spelled is not None and len(text) <= MAX_RFIND_LENGTH:
-                found = self._spelled.find(text)
+            if self.find_spelled is not None:
+                found = self.find_spelled(text)
                 if found is not None:
                     return found
             first = text.find(common)
@@ -70,63 +70,85 @@ class WordFilter:
         return in_windows
 
 
-class _SpelledWords:
-    """Words of which every spelling is known and has a common text: slices of a text around it are looked up.
+SpelledSearch = Callable[[str], Sequence[int] | None]
+"""The words in a text; None if the text is long, or has their common text at many places."""
 
-    Thousands of rules are made from a template, so that their words differ in few lengths.
+
+def _build_spelled_search(common: str, words: Sequence[str], spellings: Sequence[str | None]) -> SpelledSearch | None:
+    """For words of which every spelling is known and has a common text: slices of a text around it are looked up.
+
+    Thousands of rules are made from a template, so that their words differ in few lengths. None if a spelling is not known,
+    or if there are too many lengths.
     """
+    found: dict[tuple[int, int, bool, bool], dict[str, int]] = {}
+    for number, (word, spelling) in enumerate(zip(words, spellings, strict=True)):
+        if not common or spelling is None or len(word.strip(WORD_EDGE)) != len(spelling):
+            return None
+        before = spelling.index(common)
+        shape = before, len(spelling) - before, word[0] == WORD_EDGE, word[-1] == WORD_EDGE
+        found.setdefault(shape, {})[spelling] = number
+        if len(found) > _MAX_SHAPES:
+            return None
+    if not found:
+        return None
+    largest_first = sorted(found.items(), key=lambda row: -len(row[1]))
+    starts = [(before + len(common), numbers) for (before, *_), numbers in largest_first]
+    following = frozenset(spelling[at : at + 1] for at, numbers in starts for spelling in numbers)
+    # Identifiers that begin and end at the same edges: a longer one has a letter where a shorter one needs its edge
+    is_single = len({before for before, *_ in found}) == 1 and all(
+        edge_after and spelling.isascii() and f"_{spelling[before:]}".isidentifier()
+        for (before, _, _, edge_after), numbers in largest_first
+        for spelling in numbers
+    )
+    tables = [(*shape, numbers.get) for shape, numbers in largest_first]
+    return _search_spelled(common, following, tables, is_single=is_single)
 
-    __slots__ = ("_common", "_following", "_tables")
 
-    def __init__(self, common: str, following: frozenset[str], tables: Sequence[_Table]) -> None:
-        self._common = common
-        self._following = following  # the characters after it; "" after all if it is the end of a word
-        self._tables = tables
+def _search_spelled(
+    common: str, following: frozenset[str], tables: Sequence[_Table], *, is_single: bool
+) -> SpelledSearch:
+    """following: the characters after the common text; "" after all if it is the end of a word.
 
-    @classmethod
-    def build(cls, common: str, words: Sequence[str], spellings: Sequence[str | None]) -> _SpelledWords | None:
-        """None if a spelling is not known, or if there are too many lengths."""
-        found: dict[tuple[int, int, bool, bool], dict[str, int]] = {}
-        for number, (word, spelling) in enumerate(zip(words, spellings, strict=True)):
-            if not common or spelling is None or len(word.strip(WORD_EDGE)) != len(spelling):
-                return None
-            before = spelling.index(common)
-            shape = before, len(spelling) - before, word[0] == WORD_EDGE, word[-1] == WORD_EDGE
-            found.setdefault(shape, {})[spelling] = number
-            if len(found) > _MAX_SHAPES:
-                return None
-        size = len(common)
-        starts = [(before + size, numbers) for (before, *_), numbers in found.items()]
-        following = frozenset(spelling[at : at + 1] for at, numbers in starts for spelling in numbers)
-        return cls(common, following, [(*shape, numbers.get) for shape, numbers in found.items()])
+    is_single: there is at most one word at a place.
+    """
+    ends_word, size, words = "" in following, len(common), WORD_CHARACTERS
+    rarest = rarest_character(common)
+    character, rest = common[rarest], size - rarest
 
-    def find(self, text: str) -> Sequence[int] | None:
-        """None if the common text is at too many places."""
-        common, following, size = self._common, self._following, len(self._common)
-        ends_word = "" in following
-        at = text.rfind(common)
+    def find(text: str) -> Sequence[int] | None:
+        last = text.rfind(character)
+        if last < 0:
+            return ()
+        if last > MAX_RFIND_LENGTH:
+            return None
+        at = text.rfind(common, 0, last + rest)
         if at < 0:
             return ()
         found: list[int] = []
+        length = len(text)
         for _ in range(_MAX_PLACES):
-            may_be_word = ends_word or text[at + size : at + size + 1] in following
-            for before, after, edge_before, edge_after, look_up in self._tables if may_be_word else ():
-                spelling = text[at - before : at + after] if at >= before else ""
-                word = look_up(spelling)
-                if word is None:
-                    continue
-                if edge_after and (text[at + after : at + after + 1] in WORD_CHARACTERS) is (
-                    spelling[-1] in WORD_CHARACTERS
-                ):
-                    continue
-                start = at - before
-                if edge_before and (text[start - 1 : start] in WORD_CHARACTERS) is (spelling[0] in WORD_CHARACTERS):
-                    continue
-                found.append(word)
-            at = text.rfind(common, 0, at + size - 1)
+            if ends_word or text[at + size : at + size + 1] in following:
+                for before, after, edge_before, edge_after, look_up in tables:
+                    start, end = at - before, at + after
+                    if start < 0 or end > length:
+                        continue
+                    if edge_after and (end < length and text[end] in words) is (text[end - 1] in words):
+                        continue  # before the look-up, which takes twice as long
+                    word = look_up(text[start:end])
+                    if word is None:
+                        continue
+                    if edge_before and (start > 0 and text[start - 1] in words) is (text[start] in words):
+                        continue
+                    found.append(word)
+                    if is_single:
+                        break
+            last = text.rfind(character, 0, at + rarest)
+            at = text.rfind(common, 0, last + rest) if last >= 0 else last
             if at < 0:
                 return found
         return None
+
+    return find
 
 
 _Table = tuple[int, int, bool, bool, Callable[[str], int | None]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -29,7 +30,7 @@ from hookline.patterns.engines import (
     replace_matches,
     state_breadth,
 )
-from hookline.patterns.literal_search import LiteralSearch, build_literal_search
+from hookline.patterns.literal_search import MAX_RFIND_LENGTH, LiteralSearch, absence_test, build_literal_search
 from hookline.patterns.required_words import NO_WORDS, Words, WordSet, find_words, words_of_tree
 from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
@@ -82,6 +83,7 @@ class Pattern:
         "_backtracking",
         "_hash",
         "_is_simple",
+        "_lacks_text",
         "_linear",
         "_literal",
         "_match",
@@ -97,6 +99,7 @@ class Pattern:
     syntax: Syntax
     whole: bool
     _linear: LinearEngine | None
+    _lacks_text: Callable[[str], bool] | None  # None until it is first searched for
     _literal: LiteralSearch | None
     _backtracking: BacktrackingEngine | None
     _match: Any
@@ -116,6 +119,7 @@ class Pattern:
         set_slot(self, "syntax", syntax)
         set_slot(self, "whole", whole)
         set_slot(self, "_is_simple", built.is_simple)
+        set_slot(self, "_lacks_text", None)
         set_slot(self, "_literal", None)
         set_slot(self, "_words", None if words is None else words.sets)
         set_slot(self, "_text", None if words is None else words.text)
@@ -155,16 +159,17 @@ class Pattern:
 
         deadline: in time.perf_counter() seconds. In any case, a search ends about SEARCH_SECONDS from now.
         """
-        if self._text is not None and self._text not in text:
-            return False  # Python finds one text several times as fast as RE2
-        return self.confirm(text, deadline)
-
-    def confirm(self, text: str, deadline: float = math.inf) -> bool:
-        """Like `search`, for a text that is known to have the `required_text`."""
         if self._literal is not None:
             found = self._literal(text)
             if found is not None:
                 return found
+        if self._text is not None:  # Python finds one text several times as fast as RE2
+            lacks = self._lacks_text
+            if lacks is None:
+                lacks = absence_test(self._text)
+                object.__setattr__(self, "_lacks_text", lacks)
+            if lacks(text) or (len(text) > MAX_RFIND_LENGTH and self._text not in text):
+                return False
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
@@ -176,7 +181,7 @@ class Pattern:
             literal = build_literal_search(self.source, whole=self.whole, javascript=is_javascript)
             object.__setattr__(self, "_literal", literal)
             object.__setattr__(self, "_is_simple", False)
-            return self.confirm(text, limit)
+            return self.search(text, limit)
         self._compile_simple()
         data = encode_utf16_units(text) if self.syntax is Syntax.JAVASCRIPT else encode_utf8(text)
         shape = partial(_pattern_cost, self.source, self.syntax)
