@@ -49,6 +49,7 @@ __all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError"
 MAX_PATTERN_LENGTH = 65_536
 _MAX_STEPS = 4_000
 _CACHE_SIZE = 16_384
+_SHORT_TEXT = 256  # in which nothing is faster than `in`
 
 
 class Syntax(Enum):
@@ -81,7 +82,6 @@ class Pattern:
     __slots__ = (
         "_anchor",
         "_backtracking",
-        "_hash",
         "_is_simple",
         "_lacks_text",
         "_linear",
@@ -99,7 +99,7 @@ class Pattern:
     syntax: Syntax
     whole: bool
     _linear: LinearEngine | None
-    _lacks_text: Callable[[str], bool] | None  # None until it is first searched for
+    _lacks_text: Callable[[str], bool] | None  # None until a longer text is searched
     _literal: LiteralSearch | None
     _backtracking: BacktrackingEngine | None
     _match: Any
@@ -108,7 +108,6 @@ class Pattern:
     _is_simple: bool  # and not yet searched for
     _words: tuple[WordSet, ...] | None  # None until they are needed
     _text: str | None
-    _hash: int
 
     def __init__(
         self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern, words: Words | None = None
@@ -123,7 +122,6 @@ class Pattern:
         set_slot(self, "_literal", None)
         set_slot(self, "_words", None if words is None else words.sets)
         set_slot(self, "_text", None if words is None else words.text)
-        set_slot(self, "_hash", hash((source, whole)))  # hashed often, once for each index
         self._set_engines(built)
 
     def _set_engines(self, built: CompiledPattern) -> None:
@@ -163,17 +161,20 @@ class Pattern:
             found = self._literal(text)
             if found is not None:
                 return found
-        if self._text is not None:  # Python finds one text several times as fast as RE2
-            lacks = self._lacks_text
-            if lacks is None:
-                lacks = absence_test(self._text)
-                object.__setattr__(self, "_lacks_text", lacks)
-            if lacks(text) or (len(text) > MAX_RFIND_LENGTH and self._text not in text):
-                return False
+        word = self._text  # Python finds one text several times as fast as RE2
+        if word is not None and (self._lacks(word, text) if len(text) > _SHORT_TEXT else word not in text):
+            return False
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
         return self._search_within_limits(text, min(deadline, time.perf_counter() + SEARCH_SECONDS))
+
+    def _lacks(self, word: str, text: str) -> bool:
+        lacks_word = self._lacks_text
+        if lacks_word is None:
+            lacks_word = absence_test(word)
+            object.__setattr__(self, "_lacks_text", lacks_word)
+        return lacks_word(text) or (len(text) > MAX_RFIND_LENGTH and word not in text)
 
     def _search_within_limits(self, text: str, limit: float) -> bool:
         if self._is_simple:
@@ -214,7 +215,7 @@ class Pattern:
         return isinstance(other, Pattern) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self.source)  # which keeps it: patterns are hashed often, and there are thousands
 
     def __repr__(self) -> str:
         return f"pattern({self.source!r}, {self.syntax}, whole={self.whole})"

@@ -6,6 +6,7 @@ A pattern is reduced to its outline: the texts in it, and where anything may sta
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from hookline.patterns.syntax_tree import (
@@ -58,7 +59,7 @@ def find_words(outline: Outline, any_case: bool = False) -> Words:
             folded.append(tuple(map(fold_word, words)))
             continue
         word = words[0]
-        folded.append((fold_word(word),))
+        folded.append(_fold_single(word))
         for part in word.split(WORD_EDGE) if WORD_EDGE in word else words:
             if text is None or len(part) > len(text):
                 text = part
@@ -69,6 +70,12 @@ def fold_word(word: str) -> str:
     if word.isascii() or word.replace(WORD_EDGE, "").isascii():
         return word.lower()
     return word  # elsewhere, lower() may change more than the case
+
+
+@lru_cache(maxsize=256)
+def _fold_single(word: str) -> WordSet:
+    """Most patterns of a template share a word, such as `.py`: they share its set too, which is larger than the word."""
+    return (fold_word(word),)
 
 
 def _one_word(run: str) -> list[WordSet]:
