@@ -17,7 +17,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
-from hookline.hooks.path_spellings import ResolvedPaths, resolve_once
+from hookline.hooks.path_spellings import ResolvedPaths, ResolvingOnce
 from hookline.lazy_dataclasses import replace
 from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
@@ -295,7 +295,7 @@ class AgentSession:
         if not book.hears(event) and not (book.record.enabled and is_recorded(event)):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
-        with resolve_once() as resolved:
+        with ResolvingOnce() as resolved:
             if event == "tool.before":
                 self._resolve_input_path(thread, facts["tool"], resolved)
             decision = await self.runtime.recorder.decide(book, whole, self.host_of(thread), self.runtime.explain)

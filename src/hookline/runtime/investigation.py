@@ -15,7 +15,7 @@ from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host, Thread, ToolResult, current_hook
 from hookline.hooks.outcome import ActionError, FailureKind
-from hookline.hooks.path_spellings import ResolvedPaths, resolve_once
+from hookline.hooks.path_spellings import ResolvedPaths, ResolvingOnce
 from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.gate import ToolCall, execute_unstored
 from hookline.runtime.history import format_calls
@@ -110,7 +110,7 @@ class HookedReader:
         asking = current_hook.get()
         call = ToolCall(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, asking.hook if asking else "")
         more = {"tool": {"kind": str(tool.kind), "id": call.id, "caller": call.caller}}
-        with resolve_once() as resolved:
+        with ResolvingOnce() as resolved:
             resolve_input_path(input, self.workspace)
             execute = partial(self._execute, call, tool, resolved)
             result = await call_tool_from_hook(

@@ -53,12 +53,18 @@ class AgentCall:
     spent: timedelta = timedelta()  # since the agent started the client
 
     def variable(self, name: str) -> str:
-        return os.fsdecode(self.environment.get(os.fsencode(name), b""))
+        value = self.environment.get(_encode_name(name))
+        return os.fsdecode(value) if value else ""
 
     @cached_property
     def user_directories(self) -> UserDirectories:
         get = self.environment.get
         return _user_directories(get(b"HOME", b""), get(b"XDG_CONFIG_HOME", b""), get(b"XDG_STATE_HOME", b""))
+
+
+@lru_cache(256)  # the same names are asked for in every call
+def _encode_name(name: str) -> bytes:
+    return os.fsencode(name)
 
 
 @lru_cache(64)  # an engine has few users, and paths take longer to build than a hook to decide

@@ -33,25 +33,35 @@ _MAX_BATCH: Final = 500
 """The maximum number of queries in one transaction, so that the first of them does not wait forever."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _PendingQuery:
     work: Query[Any]
     answer: asyncio.Future[Any]
+    has_ended: bool = False
+    end: asyncio.Future[None] | None = None  # for a caller that was cancelled
+
+    async def wait_until_ended(self) -> None:
+        if not self.has_ended:
+            self.end = asyncio.get_running_loop().create_future()
+            await self.end
 
 
 @dataclass(frozen=True, slots=True)
 class _QueryResult:
-    answer: asyncio.Future[Any]
+    pending: _PendingQuery
     result: Any = None
     failed: Exception | None = None
 
     def deliver(self) -> None:
-        if self.answer.done():  # its caller was cancelled
-            return
-        if self.failed is not None:
-            self.answer.set_exception(self.failed)
+        pending, answer = self.pending, self.pending.answer
+        pending.has_ended = True
+        if answer.done():  # its caller was cancelled
+            if pending.end is not None and not pending.end.done():
+                pending.end.set_result(None)
+        elif self.failed is not None:
+            answer.set_exception(self.failed)
         else:
-            self.answer.set_result(self.result)
+            answer.set_result(self.result)
 
 
 class QueryQueue:
@@ -68,25 +78,27 @@ class QueryQueue:
             thread.start()
 
     async def run(self, work: Query[T]) -> T:
-        return await self._submit(work)
+        answer: T = await self._submit(work).answer
+        return answer
 
     async def run_to_end(self, work: Query[T]) -> T:
         """If the caller is cancelled, it goes on only after the query has ended."""
-        answer = self._submit(work)
+        pending = self._submit(work)
         try:
-            return await asyncio.shield(answer)
+            answer: T = await pending.answer
         except asyncio.CancelledError:
-            await asyncio.wait([answer])
+            await pending.wait_until_ended()
             raise
+        return answer
 
-    def _submit(self, work: Query[T]) -> asyncio.Future[T]:
+    def _submit(self, work: Query[Any]) -> _PendingQuery:
         if self._closed:
             raise HooklineError("the store is closed")
-        answer: asyncio.Future[T] = self._loop.create_future()
         if not self._unsent:  # queries of one loop iteration share a batch
             self._loop.call_soon(self._flush)
-        self._unsent.append(_PendingQuery(work, answer))
-        return answer
+        pending = _PendingQuery(work, self._loop.create_future())
+        self._unsent.append(pending)
+        return pending
 
     async def close(self) -> None:
         """Closes after the queries that are already queued."""
@@ -111,7 +123,7 @@ class QueryQueue:
                 done = _run_batch(connection, batch)
             except Exception as failed:  # no connection, or its rollback failed: the next batch gets a new one
                 _discard_connection(connection)
-                connection, done = None, [_QueryResult(pending.answer, failed=failed) for pending in batch]
+                connection, done = None, [_QueryResult(pending, failed=failed) for pending in batch]
             self._deliver(done)
         _discard_connection(connection)
 
@@ -152,14 +164,14 @@ def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_Quer
     try:
         transaction = connection.begin()
     except Exception as failed:
-        return [_QueryResult(pending.answer, failed=failed) for pending in batch]
+        return [_QueryResult(pending, failed=failed) for pending in batch]
     try:
-        done = [_QueryResult(pending.answer, pending.work(connection)) for pending in batch]
+        done = [_QueryResult(pending, pending.work(connection)) for pending in batch]
         transaction.commit()
     except Exception as failed:
         transaction.rollback()
         if len(batch) == 1:
-            return [_QueryResult(batch[0].answer, failed=failed)]
+            return [_QueryResult(batch[0], failed=failed)]
         return [done for pending in batch for done in _run_batch(connection, [pending])]
     return done
 

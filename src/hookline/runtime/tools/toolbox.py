@@ -71,6 +71,9 @@ class Toolbox:
         self._by_kind = {
             name: tool for tool in reversed(self.tools) for name in _MODULE_NAMES.get(ToolKind(tool.kind), ())
         }
+        self._offered = {
+            tool.name: OfferedTool(self._offered_names[tool.name], tool.description, tool.schema) for tool in self.tools
+        }
         self._selections: dict[tuple[str, ...] | None, tuple[Tool, ...]] = {}
 
     def find(self, name: str) -> Tool | None:
@@ -94,10 +97,7 @@ class Toolbox:
 
         Raises HooklineError for an invalid glob.
         """
-        return tuple(
-            OfferedTool(self._offered_names[tool.name], tool.description, tool.schema)
-            for tool in self._select_tools(patterns)
-        )
+        return tuple([self._offered[tool.name] for tool in self._select_tools(patterns)])
 
     def offers(self, tool: Tool, patterns: tuple[str, ...] | None = None) -> bool:
         """True if these patterns allow the tool; without patterns every name is allowed."""

@@ -173,7 +173,7 @@ class Workspace:
 
 
 def resolve_input_path(input: Any, workspace: Path) -> None:
-    """Follows the links of a call's path, within `resolve_once`: its tool then acts on the file that hooks judge."""
+    """Follows the links of a call's path, within `ResolvingOnce`: its tool then acts on the file that hooks judge."""
     path = input.get("path") if isinstance(input, dict) else None
     if isinstance(path, str) and path:
         root = os.path.abspath(workspace)
