@@ -24,6 +24,37 @@ ALLOW = {
 }
 
 
+RENAMED_SHELLS: list[tuple[str, dict[str, Any]]] = [
+    ("spawn", {"program": "rm", "args": ["-rf", "/"]}), ("runInSandbox", {"shellCommand": "rm -rf /"}),
+    ("console", {"line": "rm -rf /"}), ("do_command", {"commandText": "rm -rf /"}), ("invoke_cli", {"cli_command": "rm -rf /"}),
+    ("run_task", {"task": {"command": "rm -rf /"}}), ("do", {"bash": "rm -rf /"}), ("process_spawn", {"argv": ["rm", "-rf", "/"]}),
+    ("sandbox_exec", {"command": {"cmd": "rm -rf /"}}), ("local_shell_call", {"action": {"command": ["rm", "-rf", "/"]}}),
+    ("unified_exec", {"input": ["rm -rf /"]}), ("write_stdin", {"session_id": 1, "chars": "rm -rf /\n"}),
+    ("subprocess_run", {"args": "rm -rf /"}), ("batch_commands", {"commands": [{"command": "rm -rf /"}]}),
+    ("parallel_shell", {"tasks": [{"cmd": "ls"}, {"cmd": "rm -rf /"}]}), ("tool_7", {"command": "rm -rf /"}),
+    ("mcp__desk__start_process", {"command": "rm -rf /"}), ("mcp__terminal__send", {"input": "rm -rf /"}),
+    ("mcp__w__BashCommand", {"action_json": {"command": "rm -rf /"}}), ("mcp__x__go", {"cmdline": "rm -rf /"}),
+]  # fmt: skip
+RENAMED_FILE_TOOLS: list[tuple[str, dict[str, Any]]] = [
+    ("save_file", {"target": ".env", "data": "x"}), ("store_document", {"uri": "file:///w/.env", "body": "x"}),
+    ("file_create", {"name": ".env", "content": "x"}), ("new_file", {"pathname": ".env", "text": "x"}),
+    ("put_file", {"dest": ".env", "src": "a"}), ("overwrite", {"file_name": ".env", "content": "x"}),
+    ("WriteTextFile", {"fileName": ".env", "content": "x"}), ("fs_put", {"relative_path": ".env", "content": "x"}),
+    ("upload", {"destination_path": ".env", "content": "x"}), ("write_files", {"files": {".env": "x"}}),
+    ("files_write", {"files": [{"path": ".env", "content": "x"}]}), ("touch_file", {"path": ".env"}),
+    ("download_file", {"url": "http://x", "save_path": ".env"}), ("Write", {"targetFile": ".env", "content": "x"}),
+    ("mcp__serena__create_text_file", {"relative_path": ".env", "content": "x"}),
+    ("mcp__serena__replace_symbol_body", {"relative_path": ".env", "body": "x"}),
+    ("mcp__idea__replace_text_in_file", {"pathInProject": ".env", "oldText": "a", "newText": "b"}),
+    ("apply_patch_v2", {"patch": "--- a/.env\n+++ b/.env\n"}), ("refactor_rename", {"uri": "file:///w/.env", "newName": "x"}),
+    ("morph_edit", {"path": ".env", "code_edit": "x"}), ("multi_edit", {"edits": [{"file_path": ".env", "old_string": "a"}]}),
+    ("rm_file", {"path": ".env"}), ("trash", {"path": ".env"}), ("erase", {"file": ".env"}), ("fs.rm", {"path": ".env"}),
+    ("wipe", {"file_path": ".env"}), ("rename", {"old_path": ".env", "new_path": "x"}), ("mv", {"src": ".env", "dst": "x"}),
+    ("truncate", {"path": ".env"}), ("file_ops", {"operation": "delete", "path": ".env"}), ("discard", {"path": ".env"}),
+    ("blob", {"op": "write", "path": ".env"}), ("bulk_delete", {"paths": [".env"]}), ("Edit", {"documentPath": ".env"}),
+]  # fmt: skip
+
+
 def _spellings(words: tuple[str, ...]) -> set[str]:
     camel = words[0] + "".join(word.title() for word in words[1:])
     return {
@@ -45,6 +76,38 @@ def test_a_renamed_shell_is_still_guarded(attempt: Attempt) -> None:
         for name, field in itertools.product(sorted(_spellings(words)), FIELDS):
             tool = {"name": name, "input": {field: "rm -rf /"}}
             attempt("a renamed shell", _verdict(guard, tool, dialect) != "DENY", f"{dialect}: {tool}")
+
+
+def test_a_tool_with_other_fields_is_still_guarded(attempt: Attempt) -> None:
+    shell_guards: list[dict[str, Any]] = [
+        {"kind": "shell"},
+        {"tool": "bash", "input": {"command": "rm -rf"}},
+        {"tool": "bash", "input": {"command": {"starts": "rm *"}}},
+        {"runs": {"program": "rm", "flags": ["r", "f"]}},
+    ]
+    file_guards: list[dict[str, Any]] = [
+        {"kind": ["write", "edit"], "input": {"path": "(^|/)[.]env$"}},
+        {"tool": ["write_file", "edit_file"], "input": {"path": {"glob": "**/.env"}}},
+        {"kind": ["write", "edit"], "inside": "./.env"},
+        {"kind": ["write", "edit"], "not": {"input": {"path": "^src/"}}},
+    ]
+    for guards, tools in ((shell_guards, RENAMED_SHELLS), (file_guards, RENAMED_FILE_TOOLS)):
+        for when, (name, input) in itertools.product(guards, tools):
+            guard = {"hooks": [{"id": "g", "on": "tool.before", "when": when, "then": {"deny": "No."}}]}
+            tool = {"name": name, "input": input}
+            verdict = _verdict(guard, tool, cwd="/w", workspace="/w")
+            attempt("a tool with other fields", verdict != "DENY", f"{when}: {tool}")
+
+
+def test_a_field_that_no_table_has_is_not_allowed(attempt: Attempt) -> None:
+    for name in ("Write", "Edit", "write_file", "save_file", "mcp__fs__write_file"):
+        for field, test in itertools.product(
+            ("targetFile", "relative_path", "name", "save_path"), ("^src/", {"glob": "src/**"})
+        ):
+            when = {"kind": ["write", "edit"], "input": {"path": test}}
+            allow = {"hooks": [{"id": "a", "on": "tool.before", "when": when, "then": "allow"}]}
+            tool = {"name": name, "input": {field: "src/a", "content": "x"}}
+            attempt("an allow through a guess", _verdict(allow, tool, cwd="/w", workspace="/w") == "ALLOW", str(tool))
 
 
 def test_a_guessed_field_is_not_allowed(attempt: Attempt) -> None:

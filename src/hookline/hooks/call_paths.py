@@ -9,7 +9,16 @@ from enum import Enum
 from typing import Any, Final
 
 from hookline.hooks.event import Event
-from hookline.hooks.further_values import ENDS, PATCHES, PATH_SOURCES, items_of, patched_files
+from hookline.hooks.further_values import (
+    ENDS,
+    PATCHES,
+    PATH_SOURCES,
+    items_of,
+    patched_files,
+    paths_by_key,
+    unnamed_paths,
+)
+from hookline.hooks.kind_guess import is_path
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
 from hookline.hooks.path_spellings import (
     directory_fact,
@@ -65,6 +74,8 @@ def _find_places(event: Event, deadline: float) -> tuple[Place, ...]:
     kind, project = likely_kind(tool), workspace_of(event)
     directory = directory_fact(event, "cwd") or project
     words = list(_path_words(input, kind, directory, deadline))
+    if not words and kind in (ToolKind.WRITE, ToolKind.EDIT):
+        words += ((directory, word) for word in in_time(unnamed_paths(input), deadline))
     if not words and kind in _FILE_KINDS and guessed_kind(tool) is None:
         words.append((directory, None))
     if kind is ToolKind.SHELL:
@@ -98,10 +109,10 @@ def _paths_in(input: Mapping[str, Any], kind: ToolKind, deadline: float) -> Iter
             for name, value in in_time(part.items(), deadline):
                 if kind is ToolKind.SHELL and name in _DIRECTORY_FIELDS:
                     continue
-                if isinstance(name, str) and _is_path_name(name, kind):
-                    yield from in_time(_texts(value, is_end=name in ENDS), deadline)
-                elif name == "changes" and isinstance(value, Mapping):  # by path
-                    yield from map(str, value)
+                if isinstance(name, str) and _is_path_name(name, value, kind):
+                    yield from in_time(paths_by_key(name, value) or _texts(value, is_end=name in ENDS), deadline)
+                elif name == "changes":
+                    yield from paths_by_key(name, value)
                 todo.append(value)
         elif isinstance(part, (list, tuple)):
             todo += part
@@ -109,12 +120,12 @@ def _paths_in(input: Mapping[str, Any], kind: ToolKind, deadline: float) -> Iter
         yield from in_time((path for name in PATCHES for path in patched_files(input.get(name))), deadline)
 
 
-def _is_path_name(name: str, kind: ToolKind) -> bool:
+def _is_path_name(name: str, value: Any, kind: ToolKind) -> bool:
     if name in ENDS and not name.endswith(_PATH_SUFFIXES):
         return kind in (ToolKind.WRITE, ToolKind.EDIT)
     if name == "include":
         return kind is ToolKind.READ
-    return is_path_field(name) or name in _LISTS or name.endswith(_PATH_SUFFIXES)
+    return is_path_field(name) or name in _LISTS or name.endswith(_PATH_SUFFIXES) or is_path(name, value)
 
 
 def _texts(value: Any, *, is_end: bool) -> Iterator[str | None]:

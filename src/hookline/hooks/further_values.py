@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hookline.hooks.kind_guess import is_path
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_imports import json, lazy_pattern
 
@@ -23,6 +24,13 @@ ENDS: Final = tuple(
     if suffix or name not in ("old", "new")  # without a suffix these are texts
 )
 PATCHES: Final = ("patch", "patchText", "patch_text", "diff", "input", "command")
+_CONTENT_NAMES: Final = frozenset(
+    name
+    for kind in (ToolKind.WRITE, ToolKind.EDIT)
+    for ours, others in FIELD_NAMES[kind].items()
+    for name in (ours, *others)
+) | {"data", "body", "old", "new", "replacement", "instruction", "instructions"}
+_MAX_PATH_CHARS: Final = 4096
 _PATH_NAMES: Final = frozenset(("path", *(name for fields in FIELD_NAMES.values() for name in fields.get("path", ()))))
 PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
     ToolKind.READ: (*_FILES, "include", "image_paths"),
@@ -41,12 +49,29 @@ _PATCHED_FILE: Final = lazy_pattern(
 
 
 def further_paths(input: Mapping[str, Any], kind: ToolKind) -> Iterator[Any]:
-    for name in PATH_LISTS.get(kind, ()):
-        if name in input and not (name in ENDS and isinstance(input[name], (int, float))):  # these may be lines
-            yield from _paths_in(input[name])
+    lists = PATH_LISTS.get(kind, ())
+    for name, value in input.items() if lists else ():
+        if name in lists and not (name in ENDS and isinstance(value, (int, float))):  # these may be lines
+            yield from paths_by_key(name, value) or _paths_in(value)
+        elif name not in lists and isinstance(name, str) and is_path(name, value):
+            yield from _paths_in(value)
     if kind in (ToolKind.EDIT, ToolKind.WRITE):
         for name in PATCHES:
             yield from patched_files(input.get(name))
+
+
+def paths_by_key(name: str, value: Any) -> tuple[str, ...]:
+    """The files of `{files: {"a.py": content}}`."""
+    is_keyed = name in ("files", "changes") and isinstance(value, Mapping) and _PATH_NAMES.isdisjoint(value)
+    return tuple(map(str, value)) if is_keyed else ()
+
+
+def unnamed_paths(input: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a file tool's input in which no field has a name for the path: any of them may be it."""
+    for name, value in input.items():
+        is_short = isinstance(value, str) and 0 < len(value) <= _MAX_PATH_CHARS
+        if is_short and name not in _CONTENT_NAMES and "\n" not in value:
+            yield value
 
 
 def further_commands(input: Mapping[str, Any], commands: tuple[Any, ...]) -> Iterator[Any]:

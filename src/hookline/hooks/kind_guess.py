@@ -6,7 +6,7 @@ there too. It may be wrong, so a hook that only allows never relies on it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -37,10 +37,18 @@ _PATH_FIELDS: Final = tuple(
 _CONTENT_FIELDS: Final = ("content", *FIELD_NAMES[ToolKind.WRITE]["content"])
 _OLD_FIELDS: Final = ("old_string", *FIELD_NAMES[ToolKind.EDIT]["old_string"], "edits", "diff", "patch")
 _URL_FIELDS: Final = ("url", *FIELD_NAMES[ToolKind.FETCH]["url"], "urls")
-SIGNAL_FIELDS: Final = tuple(
-    dict.fromkeys((*_COMMAND_FIELDS, *_PATH_FIELDS, *_CONTENT_FIELDS, *_OLD_FIELDS, *_URL_FIELDS))
+_KNOWN_FIELDS: Final = frozenset((*_COMMAND_FIELDS, *_PATH_FIELDS, *_CONTENT_FIELDS, *_OLD_FIELDS, *_URL_FIELDS))
+_TABLE_FIELDS: Final = frozenset(
+    name for fields in FIELD_NAMES.values() for ours in fields for name in (ours, *fields[ours])
 )
-"""The fields that a guess depends on."""
+_PATH_ENDS: Final = frozenset(
+    ("path", "paths", "pathname", "filepath", "file", "files", "filename", "filenames", "directory", "dir", "folder",
+     "destination", "dest", "src", "dst")
+)  # fmt: skip
+_COMMAND_ENDS: Final = frozenset(("command", "commands", "cmd", "cmds", "cmdline", "commandline"))
+_COMMAND_NAMES: Final = frozenset(("bash", "shell", "program", "executable", "argv"))
+_OPERATION_FIELDS: Final = ("operation", "action", "op")
+_OPERATION: Final = "operation "
 LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter", "kernel"))
 """The fields that say in which language code is written."""
 _SHELL_LANGUAGES: Final = frozenset(
@@ -48,7 +56,7 @@ _SHELL_LANGUAGES: Final = frozenset(
 )
 SHELL_CODE: Final = "code in a shell's language"
 OTHER_CODE: Final = "code in another language"
-"""Signals beside the names of fields."""
+"""Signals beside the names of fields. Another is `operation delete`, from `{operation: delete}`."""
 
 _SHELLS: Final = frozenset(
     ("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess", "stdin", "tmux", "pty", "tty")
@@ -69,6 +77,9 @@ _WATCH_WORDS: Final = frozenset(
 _VERBS: Final = {
     "write": ToolKind.WRITE, "writer": ToolKind.WRITE, "save": ToolKind.WRITE, "append": ToolKind.WRITE,
     "overwrite": ToolKind.WRITE, "delete": ToolKind.WRITE, "remove": ToolKind.WRITE, "unlink": ToolKind.WRITE,
+    "rm": ToolKind.WRITE, "erase": ToolKind.WRITE, "trash": ToolKind.WRITE, "wipe": ToolKind.WRITE,
+    "truncate": ToolKind.WRITE, "touch": ToolKind.WRITE, "rewrite": ToolKind.WRITE, "mv": ToolKind.WRITE,
+    "cp": ToolKind.WRITE,
     "edit": ToolKind.EDIT, "editor": ToolKind.EDIT, "patch": ToolKind.EDIT, "replace": ToolKind.EDIT,
     "multiedit": ToolKind.EDIT, "read": ToolKind.READ, "reader": ToolKind.READ, "view": ToolKind.READ,
     "cat": ToolKind.READ, "ls": ToolKind.LIST, "glob": ToolKind.GLOB, "grep": ToolKind.GREP, "ripgrep": ToolKind.GREP,
@@ -77,6 +88,9 @@ _VERBS: Final = {
 _WEAK_VERBS: Final = {
     "create": ToolKind.WRITE, "put": ToolKind.WRITE, "new": ToolKind.WRITE, "rename": ToolKind.WRITE,
     "move": ToolKind.WRITE, "copy": ToolKind.WRITE, "upload": ToolKind.WRITE, "update": ToolKind.EDIT,
+    "destroy": ToolKind.WRITE, "discard": ToolKind.WRITE, "purge": ToolKind.WRITE, "drop": ToolKind.WRITE,
+    "download": ToolKind.WRITE, "store": ToolKind.WRITE, "export": ToolKind.WRITE, "dump": ToolKind.WRITE,
+    "refactor": ToolKind.EDIT,
     "insert": ToolKind.EDIT, "modify": ToolKind.EDIT, "change": ToolKind.EDIT, "apply": ToolKind.EDIT,
     "get": ToolKind.READ, "open": ToolKind.READ, "show": ToolKind.READ, "load": ToolKind.READ,
     "list": ToolKind.LIST, "find": ToolKind.GLOB, "search": ToolKind.GREP,
@@ -88,7 +102,7 @@ _FILE_WORDS: Final = frozenset(
 _NEUTRAL_WORDS: Final = frozenset(
     ("to", "in", "into", "from", "of", "at", "by", "on", "the", "a", "an", "or", "and", "with", "multi", "multiple",
      "many", "all", "local", "tool", "range", "block", "whole", "full", "raw", "safe", "user", "new", "existing",
-     "async", "background", "command", "based")
+     "async", "background", "command", "based", "v")
 )  # fmt: skip
 _FETCH_WORDS: Final = frozenset(
     ("browse", "browser", "navigate", "http", "https", "download", "visit", "scrape", "crawl", "request", "web", "url",
@@ -105,6 +119,53 @@ _START_WORDS: Final = frozenset(
 )
 
 
+@lru_cache(maxsize=1024)
+def is_path_name(name: str) -> bool:
+    """Whether a field that no table has is a path by its words: `relative_path`, `outputFile`, `pathInProject`."""
+    words = () if name in _TABLE_FIELDS else words_of(name)
+    return bool(words) and (words[-1] in _PATH_ENDS or words[-2:] == ("file", "name") or words[:2] == ("path", "in"))
+
+
+@lru_cache(maxsize=1024)
+def _is_command_name(name: str) -> bool:
+    words = () if name in _TABLE_FIELDS else words_of(name)
+    if not words:
+        return False
+    return name in _COMMAND_NAMES or words[-1] in _COMMAND_ENDS or (words[-1] == "text" and words[0] in _COMMAND_ENDS)
+
+
+def is_path(name: str, value: Any) -> bool:
+    """Whether a field that no table has is a path by its name, or by itself: `file:///x`."""
+    if isinstance(value, str) and value.startswith("file:/"):
+        return True
+    return len(name) <= _MAX_NAME_CHARS and is_path_name(name)
+
+
+def signal_fields(names: Iterable[Any]) -> tuple[str, ...]:
+    """The fields that a guess depends on."""
+    return tuple(sorted(name for name in names if isinstance(name, str) and _is_signal(name)))
+
+
+def _is_signal(name: str) -> bool:
+    return name in _KNOWN_FIELDS or (len(name) <= _MAX_NAME_CHARS and (is_path_name(name) or _is_command_name(name)))
+
+
+def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a guess depends on in the input of a call: its fields, and what some of them say."""
+    signals = signal_fields(input)
+    for name, value in input.items():
+        if isinstance(value, dict) and isinstance(name, str):  # {task: {command: …}}
+            signals += tuple(f"{name[:_MAX_NAME_CHARS]}.{inner}" for inner in _COMMAND_FIELDS if inner in value)[:1]
+        elif isinstance(value, str) and value.startswith("file:/") and isinstance(name, str):
+            signals += (f"{name[:_MAX_NAME_CHARS]} path",)
+    for name in _OPERATION_FIELDS:
+        verb = words_of(input[name])[:1] if isinstance(input.get(name), str) else ()
+        if verb and (verb[0] in _VERBS or verb[0] in _WEAK_VERBS):
+            signals += (_OPERATION + verb[0],)
+    code = None if LANGUAGE_FIELDS.isdisjoint(input) else code_signal(input)
+    return signals if code is None else (*signals, code)
+
+
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in any style: `run_terminal_cmd`, `localShell`, `launch-process`, `shell.run`."""
     return tuple(word.lower() for word in _WORD.findall(name[:_MAX_NAME_CHARS]))
@@ -116,16 +177,18 @@ def guess_kind(
 ) -> KindGuess | None:
     """None if neither its name nor its fields say anything.
 
-    name: without the MCP server; fields: of its input, as far as they are in SIGNAL_FIELDS; the flags: what an MCP server
-    declares. A server's word adds a kind, but never takes one away.
+    name: without the MCP server; fields: from signal_fields or call_signals; the flags: what an MCP server declares. A
+    server's word adds a kind, but never takes one away.
     """
     words = words_of(name)
-    by_name = _guess_file_kind(words, fields)
-    command = _first(_COMMAND_FIELDS, fields)
+    operations = tuple(each.removeprefix(_OPERATION) for each in fields if each.startswith(_OPERATION))
+    by_name = _guess_file_kind((*operations, *words), fields)
+    command = _first(_COMMAND_FIELDS, fields) or next(filter(_is_command_name, fields), None)
     if command and not _SHELL_WORDS.isdisjoint(words):  # also if it opens a terminal in a folder
         return KindGuess(ToolKind.SHELL, f"its field {command}")
-    if by_name is not None and (path := _first(_PATH_FIELDS, fields)):
-        return KindGuess(by_name, f"its name ({', '.join(words)}) and its field {path}")
+    if by_name is not None and (path := _path_field(fields)):
+        said = f"operation {operations[0]}" if operations else f"name ({', '.join(words)})"
+        return KindGuess(by_name, f"its {said} and its field {path}")
     if command:
         return KindGuess(ToolKind.SHELL, f"its field {command}")
     if SHELL_CODE in fields:
@@ -137,10 +200,19 @@ def guess_kind(
     return _guess_from_fields(words, fields, reads_only=reads_only, destroys=destroys)
 
 
+def guess_from_server(server: str, tool: str) -> KindGuess | None:
+    """`send` of a server that is called `terminal`."""
+    words = set(words_of(tool))
+    is_shell = not _SHELLS.isdisjoint(words_of(server)) and not words.isdisjoint(_RUN_WORDS | _TYPE_WORDS)
+    if not is_shell or not words.isdisjoint(_WATCH_WORDS):
+        return None
+    return KindGuess(ToolKind.SHELL, f"its name ({', '.join(words_of(tool))}) and its server's ({server})")
+
+
 def _guess_from_fields(
-    words: tuple[str, ...], fields: Container[str], *, reads_only: bool, destroys: bool
+    words: tuple[str, ...], fields: tuple[str, ...], *, reads_only: bool, destroys: bool
 ) -> KindGuess | None:
-    path, content, url = (_first(names, fields) for names in (_PATH_FIELDS, _CONTENT_FIELDS, _URL_FIELDS))
+    path, content, url = _path_field(fields), _first(_CONTENT_FIELDS, fields), _first(_URL_FIELDS, fields)
     old = _first(_OLD_FIELDS, fields)
     if path and old:
         return KindGuess(ToolKind.EDIT, f"its fields {path} and {old}")
@@ -181,31 +253,35 @@ def _names_a_shell(words: tuple[str, ...]) -> bool:
         return True
     runs, commands = not found.isdisjoint(_RUN_WORDS), not found.isdisjoint(_COMMAND_WORDS)
     rest = found - _RUN_WORDS - _COMMAND_WORDS - _NEUTRAL_WORDS
-    if commands and (runs or found <= {"command", "commands"}):
+    if commands and (runs or found <= {"command", "commands", "console"}):
         return True
     if not rest - _PLACE_WORDS and not found.isdisjoint(("exec", "execute", "executor")):
         return True
     return not rest and "run" in found
 
 
-def _guess_file_kind(words: tuple[str, ...], fields: Container[str]) -> ToolKind | None:
+def _guess_file_kind(words: tuple[str, ...], fields: tuple[str, ...]) -> ToolKind | None:
     """A strong verb counts if the name has no other object than a file; any verb counts if the input has a path."""
     found = set(words)
     if {"web", "search"} <= found or "websearch" in found:
         return ToolKind.SEARCH
     verb = next((_VERBS[word] for word in words if word in _VERBS), None)
     weak = next((_WEAK_VERBS[word] for word in words if word in _WEAK_VERBS), None)
-    if _first(_PATH_FIELDS, fields):
+    if _path_field(fields):
         if found & {"list", "tree"} and not found & _VERBS.keys():
             return ToolKind.LIST
         return verb or weak
-    rest = found - _VERBS.keys() - _NEUTRAL_WORDS - _FILE_WORDS
+    rest = {word for word in found - _VERBS.keys() - _NEUTRAL_WORDS - _FILE_WORDS if not word.isdigit()}
     if verb is ToolKind.FETCH:
         return verb if not rest - _FETCH_WORDS else None
     if verb is not None:
         return verb if not rest - _WEAK_VERBS.keys() else None
     has_file = not found.isdisjoint(_FILE_WORDS - {"code", "text", "string", "content", "contents", "document"})
     return weak if weak is not None and has_file and not rest - _WEAK_VERBS.keys() else None
+
+
+def _path_field(fields: tuple[str, ...]) -> str | None:
+    return _first(_PATH_FIELDS, fields) or next(filter(is_path_name, fields), None)
 
 
 def _first(names: tuple[str, ...], given: Container[str]) -> str | None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
-from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths
+from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths, unnamed_paths
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
@@ -198,7 +198,10 @@ def is_guessed_field(event: Event, path: FactPath) -> bool:
     """Whether the field is known only because the tool's kind was guessed: `cmd` for `command`."""
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
-    return bool(path) and isinstance(input, dict) and path[0] not in input and guessed_kind(tool) is not None
+    if not path or not isinstance(input, dict) or path[0] in input:
+        return False
+    is_renamed = path[0] in _PATH_NAMES and _OTHER_NAMES[path[0]].isdisjoint(input)  # a field that no table has
+    return is_renamed or guessed_kind(tool) is not None
 
 
 def value_at(event: Event, path: FactPath) -> Any:
@@ -251,7 +254,12 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
         unnamed = _unnamed_commands(event) if kind is ToolKind.SHELL else ()
         further = tuple(in_time(further_commands(tool["input"], unnamed), deadline))
         return (*unnamed, *further) if further else ()  # `args` alone may be the command or go with another field
-    return tuple(in_time(further_paths(tool["input"], kind), deadline)) if path[0] in _PATH_NAMES else ()
+    if path[0] not in _PATH_NAMES:
+        return ()
+    found = tuple(in_time(further_paths(tool["input"], kind), deadline))
+    if found or values != (MISSING,) or kind not in (ToolKind.WRITE, ToolKind.EDIT):
+        return found
+    return tuple(in_time(unnamed_paths(tool["input"]), deadline))
 
 
 def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:

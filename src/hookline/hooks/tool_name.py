@@ -15,7 +15,7 @@ from typing import Any, Final
 from hookline.errors import UndecidedError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import current_hook
-from hookline.hooks.kind_guess import LANGUAGE_FIELDS, SIGNAL_FIELDS, KindGuess, code_signal, guess_kind
+from hookline.hooks.kind_guess import KindGuess, call_signals, guess_from_server, guess_kind
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
 from hookline.hooks.tools import (
@@ -38,7 +38,6 @@ _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _MAX_SPLITS: Final = 8  # readings of a name such as mcp_a_b_c
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
-_SIGNAL_FIELDS: Final = frozenset(SIGNAL_FIELDS)
 
 McpAddress = tuple[str, str]  # server, tool
 _CallShape = tuple[str, ToolKind, tuple[str, ...], str]  # name, kind, fields, host: what a name depends on
@@ -196,15 +195,13 @@ def guessed_kind(tool: Any) -> KindGuess | None:
     if kind is not ToolKind.OTHER:
         return KindGuess(kind, "what its server says about it") if address else None
     guess = guess_kind if len(name) <= _MAX_CACHED_CHARS else guess_kind.__wrapped__
-    return guess(address[1] if address else name, _signal_fields(tool))
+    found = guess(address[1] if address else name, _signal_fields(tool))
+    return guess_from_server(*address) if found is None and address else found
 
 
 def _signal_fields(tool: dict[str, Any]) -> tuple[str, ...]:
     input = tool.get("input")
-    if not isinstance(input, dict):
-        return ()
-    signal = None if LANGUAGE_FIELDS.isdisjoint(input) else code_signal(input)
-    return (*sorted(_SIGNAL_FIELDS.intersection(input)), *(() if signal is None else (signal,)))
+    return call_signals(input) if isinstance(input, dict) else ()
 
 
 def likely_kind(tool: Any) -> ToolKind:

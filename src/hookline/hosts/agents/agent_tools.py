@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from hookline.hooks.kind_guess import SIGNAL_FIELDS
+from hookline.hooks.kind_guess import call_signals
 from hookline.hooks.tool_name import guessed_kind, mcp_address
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, is_known_name
 from hookline.hosts.agents.machine import Machine
@@ -100,7 +100,7 @@ class SeenTools:
         if name in known or len(known) >= _MAX_NAMES:
             return
         input = tool.get("input")
-        fields = [field for field in SIGNAL_FIELDS if field in input] if isinstance(input, Mapping) else []
+        fields = call_signals(input) if isinstance(input, Mapping) else ()
         with suppress(OSError):
             write_private_file(self._file(agent), json.dumps({**known, name: fields}).encode())
 

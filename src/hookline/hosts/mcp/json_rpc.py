@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookline.hooks.event import deep_equal
-from hookline.hooks.kind_guess import SIGNAL_FIELDS, guess_kind
+from hookline.hooks.kind_guess import guess_kind, signal_fields
 from hookline.hooks.tool_name import guessed_kind
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass
@@ -256,7 +256,7 @@ def declared_kinds(listed: Mapping[str, Any]) -> dict[str, ToolKind]:
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str) or len(name) > _MAX_NAME_LENGTH or len(found) >= _MAX_TOOLS:
             continue
-        fields = tuple(field for field in SIGNAL_FIELDS if field in get_object(tool, "inputSchema", "properties"))
+        fields = signal_fields(get_object(tool, "inputSchema", "properties"))
         said = get_object(tool, "annotations")
         guess = guess_kind(
             name, fields, reads_only=said.get("readOnlyHint") is True, destroys=said.get("destructiveHint") is True
