@@ -23,7 +23,12 @@ VALUES = {
         f"`touch {CANARY}`",
     ),
     "python": (f"open('{CANARY}', 'w')", f"');open('{CANARY}', 'w');('", f"-copen('{CANARY}', 'w')"),
-    "perl": (f"system('touch {CANARY}')", f"-esystem('touch {CANARY}')", f"'.system('touch {CANARY}').'"),
+    "perl": (
+        f"system('touch {CANARY}')",
+        f"-esystem('touch {CANARY}')",
+        f"'.system('touch {CANARY}').'",
+        f"touch {CANARY}|",
+    ),
     "awk": (f'BEGIN {{system("touch {CANARY}")}}', f'x/; BEGIN {{system("touch {CANARY}")}} /'),
     "sed": (f"1e touch {CANARY}", f"-e1e touch {CANARY}", f"x/e;1e touch {CANARY}\n#"),
     "program": ("./evil", "PATH=. evil", "-S./evil", "--split-string=./evil"),
@@ -46,12 +51,14 @@ ARGUMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "perl": (
         ("perl", "-e", "{}"), ("perl", "-e", "print '{}'"), ("perl", "{}"), ("perl", "-ne", "1", "{}"), ("perl", "-e", "1", "-e", "{}"),
-        ("perl", "-w", "{}"), ("perl", "-pe", "1", "{}", "/dev/null"),
+        ("perl", "-w", "{}"), ("perl", "-pe", "1", "{}", "/dev/null"), ("perl", "-pe", "1", "--", "{}"),
     ),
     "awk": (("awk", "{}"), ("awk", "/{}/", "/dev/null"), ("awk", "-v", "x=1", "{}"), ("awk", "--", "{}")),
     "sed": (("sed", "{}", "f"), ("sed", "s/a/{}/", "f"), ("sed", "-n", "p", "f", "{}"), ("sed", "-e", "{}", "f"), ("sed", "-n", "{}", "f")),
     "program": (
         ("{}",), ("env", "{}"), ("env", "{}", "true"), ("env", "A=1", "{}"), ("nohup", "{}"), ("timeout", "5", "{}"), ("xargs", "{}"),
+        ("setarch", "-R", "{}"), ("linux64", "{}"), ("prlimit", "{}"), ("setpriv", "{}"), ("uv", "run", "{}"), ("run-parts", "{}"),
+        ("wget", "--use-askpass={}", "http://127.0.0.1:1/"), ("gcc", "-wrapper", "{}", "f"), ("pipx", "run", "{}"),
         ("nice", "{}"), ("find", ".", "-maxdepth", "0", "-exec", "{}", ";"), ("git", "-c", "alias.x=!{}", "x"), ("setsid", "{}"),
     ),
 }  # fmt: skip

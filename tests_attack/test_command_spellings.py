@@ -27,6 +27,11 @@ WORDS = (
     "set -- git push; \"$@\"", "for x in git; do $x push; done", "read x <<< git; $x push", "echo push | xargs git",
     "echo push | xargs -I% git %", "parallel git ::: push", "bash -c '\"$@\"' _ git push", "bash <(echo git push)",
     "git -c alias.p=push p", "IFS=,; x=git,push; $x", "e=eval; $e 'git push'", "printf -v x git; $x push",
+    "{git,} push", "coproc X { git push; }", "read -ra a <<< 'git push'; \"${a[@]}\"", "mapfile -t a <<< $'git\\npush'; \"${a[@]}\"",
+    "echo git push | tee x | bash", "echo git push | cat | sh", "split --filter='git push' x", "sort --compress-program='git push' x",
+    "parallel ::: 'git push'", "/proc/self/exe -c 'git push'", "/proc/$$/exe -c 'git push'", "perl -e 'system qw(git push)'",
+    "perl -e 'open F, \"git push|\"'", "python3 -c \"import os; os.execvp('git', ['git', 'push'])\"",
+    "python3 -c \"import os; os.spawnlp(0, 'git', 'git', 'push')\"",
 )  # fmt: skip
 PREFIXES = (
     "", "env ", "env A=b ", "env -i ", "env -u X ", "env -- ", "A=b ", "A=b C='d e' ", "command ", "command -p ", "builtin ", "exec ",
@@ -38,7 +43,8 @@ PREFIXES = (
     "docker exec -it box ", "docker compose exec web ", "podman run image ", "systemd-run --user ", "nsenter -t 1 -m ", "chroot /x ",
     "flatpak run ", "screen -dmS x ", "pkexec ", "f() { \"$@\"; }; f ", "kubectl exec pod -- ", "mise exec -- ",
     "proxychains ", "proxychains4 -q ", "torsocks ", "faketime x ", "cgexec -g cpu:x ", "lockf x ", "dtach -n x ", "abduco -n x ", "daemonize ",
-    "devbox run ",
+    "devbox run ", "env - ", "env - A=b ", "setarch -R ", "setarch x86_64 ", "linux64 ", "heaptrack ", "nocache ", "dotenv -- ",
+    "tox exec -- ", "adb shell ", "multipass exec x -- ", "just --command ", "eval -- ",
 )  # fmt: skip
 AROUND = (
     "{}", "ls; {}", "ls && {}", "ls || {}", "ls | {}", "ls |& {}", "{} | cat", "{} &", "({})", "( ( {} ) )", "{{ {}; }}", "ls\n{}", "$({})",

@@ -29,6 +29,7 @@ from hookline.shell.programs import (
     PACKAGE_RUNNER_FLAGS,
     PACKAGE_RUNNERS,
     PROGRAM_RUNNERS,
+    RUNNER_SUBCOMMANDS,
     RUNNING_MODULES,
     SHELLS,
     Interpreter,
@@ -42,6 +43,8 @@ Words = Sequence[Word]
 _ASSIGNMENT: Final = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _SHELL_FLAGS: Final = lazy_pattern(r"[-+][A-Za-z]+|--[a-z-]+")
 _SHELL_FILE_OPTIONS: Final = frozenset(("--rcfile", "--init-file"))
+_PERL_LOOP: Final = lazy_pattern(r"-[A-Za-z0]*[np][A-Za-z0]*")
+_HINT_FILE: Final = "Write ./ before it, or let perl read stdin."
 _HINT_ARGUMENT: Final = (
     'Give it as an argument of its own, which the code reads as "$1" or the like, or in a variable of env.'
 )
@@ -147,6 +150,9 @@ def _check_command(words: Words) -> Iterator[CodeArgument]:
         yield from _check_shell(name, first, arguments)
     elif name in INTERPRETERS:
         yield from _InterpreterArguments(name, INTERPRETERS[name], first).check(arguments)
+        if name == "perl" and any(word.static and _PERL_LOOP.fullmatch(word.text) for word in arguments):
+            files = [word for word in arguments if not word.lead]
+            yield from _flag(files, "a placeholder in a file name that perl runs if it ends with |", _HINT_FILE)
     elif name in CODE_PROGRAMS:
         yield from _flag(arguments, f"a placeholder in text that {name} may run as code")
     elif name == "git":
@@ -169,6 +175,12 @@ def _check_nested(name: str, arguments: Words) -> Iterator[CodeArgument]:
     """A program among the arguments: after -exec, or an interpreter with its code."""
     if name in PACKAGE_RUNNERS:
         yield from _flag(_package_runner_words(arguments), "a placeholder in the program's name", _HINT_NAME)
+    for at, word in enumerate(arguments):
+        if word.static and word.text in RUNNER_SUBCOMMANDS.get(name, ()):
+            yield from _flag(
+                _package_runner_words(arguments[at + 1 :]), "a placeholder in the program's name", _HINT_NAME
+            )
+            break
     for at, word in enumerate(arguments):
         rest = arguments[at + 1 :]
         if name in ("find", "fd") and word.static and EXEC_OPTION.fullmatch(word.text):

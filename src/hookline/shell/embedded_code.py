@@ -55,7 +55,7 @@ _CALL: Final = lazy_pattern(
     r"|shell_exec|passthru|proc_open|capture2e?|capture3|do shell script|qx|create_subprocess_(?:shell|exec)"
     r"|(?:async-)?shell-command(?:-to-string)?|start-process(?:-shell-command)?|call-process(?:-shell-command)?|run-program"
     r"|execute|cmd|command|shell|systemlist)"
-    r"\s*[({]?\s*(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]|\$(?=`)"
+    r"\s*[({]?\s*(?:[\w.]{1,40}\s*,\s*)?(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]|\$(?=`)"
 )
 _NAMED_CALL: Final = lazy_pattern(
     r"\b(?:system|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|shell_exec|passthru)"
@@ -75,6 +75,8 @@ _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){
 _ARGUMENTS: Final = lazy_pattern(r"[\s,\[(]*(?:\w+\s*=\s*(?![\"'`]))?[\s,\[(]*")
 _PERCENT: Final = lazy_pattern(r"(?:%x|\bqx)[({\[/|]([^)}\]/|]{1,4000})")
 _BACKTICKS: Final = lazy_pattern(r"`([^`]{1,4000})`")
+_QW: Final = lazy_pattern(r"\b(?:system|exec)\s*\(?\s*qw\s*[({\[/|]([^)}\]/|]{1,4000})")
+_PIPE_OPEN: Final = lazy_pattern(r"""\bopen\b[^;]{0,200}?["'](?:\|\s*([^"'\n]{1,2000})|([^"'\n]{1,2000}?)\s*\|)["']""")
 _ESCAPE: Final = lazy_pattern(r"\\([\"'`\\$])")
 _MAX_LITERALS: Final = 16
 
@@ -90,13 +92,15 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 yield InnerCommand(code=words[0])
             if len(words) > 1:
                 yield InnerCommand(words)
+            if len(words) > 2 and words[0] == words[1]:  # execvp('git', ['git', 'push']): the program and its own name
+                yield InnerCommand(words[1:])
         yield from _named_commands(text)
         yield from _written_files(text)
-        for pattern in (_PERCENT, _BACKTICKS):
+        for pattern in (_PERCENT, _BACKTICKS, _QW, _PIPE_OPEN):
             for number, found in enumerate(pattern.finditer(text)):
                 if number >= _MAX_CALLS:
                     break
-                yield InnerCommand(code=found[1])
+                yield InnerCommand(code=next(each for each in found.groups() if each))
 
 
 def _named_commands(text: str) -> Iterator[InnerCommand]:
@@ -135,7 +139,7 @@ def _writes(text: str) -> bool:
 def has_call(words: Sequence[str]) -> bool:
     """Whether one of the words may be code that starts a program."""
     text = " ".join(words)
-    if "'" not in text and '"' not in text and "`" not in text and "%x" not in text and "qx" not in text:
+    if "'" not in text and '"' not in text and "`" not in text and not any(each in text for each in ("%x", "qx", "qw")):
         return False  # nothing is quoted
     return (
         "`" in text
@@ -143,6 +147,8 @@ def has_call(words: Sequence[str]) -> bool:
         or _NAMED_CALL.search(text) is not None
         or _writes(text)
         or _METHOD.search(text) is not None
+        or _QW.search(text) is not None
+        or _PIPE_OPEN.search(text) is not None
     )
 
 

@@ -153,6 +153,29 @@ COMMAND_WRAPPERS: Final[dict[str, CommandWrapper]] = {
 PACKAGE_RUNNERS: Final = frozenset(("npx", "bunx", "uvx", "pnpx"))
 """Programs whose first operand is the program to run."""
 PACKAGE_RUNNER_FLAGS: Final = frozenset(("-y", "--yes", "-q", "--quiet", "--no", "--no-install", "--bun", "--"))
+RUNNER_SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        (
+            "uv",
+            "pipx",
+            "poetry",
+            "pipenv",
+            "pdm",
+            "hatch",
+            "rye",
+            "conda",
+            "mamba",
+            "micromamba",
+            "go",
+            "op",
+            "doppler",
+        ),
+        frozenset(("run",)),
+    ),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), frozenset(("exec", "x", "dlx", "run", "run-script"))),
+    **dict.fromkeys(("bundle", "mise", "asdf", "rbenv", "pyenv"), frozenset(("exec",))),
+}
+"""Programs that run their next operand after one of these subcommands."""
 PROGRAM_RUNNERS: Final = PACKAGE_RUNNERS | frozenset(
     (
         *("docker", "podman", "nerdctl", "kubectl", "lxc", "fd", "npm", "pnpm", "yarn", "corepack", "pipx"),
@@ -216,7 +239,19 @@ CODE_PROGRAMS: Final = frozenset(
         *("powershell", "cmd", "cmd.exe", "busybox", "toybox", "nodemon", "concurrently", "hyperfine", "systemd-run"),
         *("nsenter", "unshare", "start-stop-daemon", "iex", "nix-shell", "nix", "runghc", "sbcl", "clisp", "ocaml"),
         *("scheme", "swipl", "socat", "ncat", "mongo", "mongosh", "redis-cli", "xonsh", "elvish", "bwrap", "firejail"),
-        *("capsh", "sg", "newgrp", "xvfb-run", "dbus-run-session"),
+        *(
+            "capsh",
+            "sg",
+            "newgrp",
+            "xvfb-run",
+            "dbus-run-session",
+            "setarch",
+            "linux32",
+            "linux64",
+            "uname26",
+            "prlimit",
+        ),
+        *("setpriv", "run-parts", "heaptrack", "nocache", "watchexec", "reflex", "perf", "ansible"),
     )
 )
 """Programs that pass a word to a shell, local or remote, or whose own language can start programs."""
@@ -239,6 +274,13 @@ CODE_OPTIONS_BY_PROGRAM: Final[Mapping[str, re.Pattern[str]]] = {
     "docker": lazy_pattern(r"--entrypoint"),
     **dict.fromkeys(("npx", "npm", "pnpm"), lazy_pattern(r"-c")),
     "flock": lazy_pattern(r"-c|--command"),
+    "java": lazy_pattern(r"-jar|-cp|-classpath|--class-path|-m|--module|-p|--module-path|-javaagent.*|-agent\w+.*"),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), lazy_pattern(r"-wrapper|-B.*|-fplugin.*|-specs")),
+    "wget": lazy_pattern(r"--use-askpass|--config"),
+    "curl": lazy_pattern(r"-K|--config"),
+    "pytest": lazy_pattern(r"-[pc]|--rootdir|--confcutdir|--override-ini|-o"),
+    "cargo": lazy_pattern(r"--config"),
+    "openssl": lazy_pattern(r"-engine|-provider|-provider-path|-config"),
 }
 EXEC_OPTION: Final = lazy_pattern(r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X")
 """Options of find and fd after which a command follows."""
@@ -271,4 +313,6 @@ _VERSIONED: Final = lazy_pattern(
 def program_name(path: str) -> str:
     """`/usr/bin/python3.12` → `python`."""
     name = path.rsplit("/", 1)[-1]
+    if name == "exe" and path.startswith("/proc/"):  # the shell itself
+        return "sh"
     return re.sub(r"[-0-9.]+$", "", name) if _VERSIONED.fullmatch(name) else name

@@ -305,7 +305,8 @@ class _Reader:
         elif name in (".", "source"):
             yield from (InnerCommand(code=text) for text in self._file_input(words[1:2], place))
         elif name in ("eval", "trap"):
-            yield InnerCommand(code=" ".join(words[1:] if name == "eval" else words[1:2]))
+            given = words[2:] if words[1:2] == ("--",) else words[1:]
+            yield InnerCommand(code=" ".join(given if name == "eval" else given[:1]))
         elif name == "env":
             yield from (InnerCommand(code=text) for text in _split_strings(words))
         elif name == "git":
@@ -331,6 +332,8 @@ class _Reader:
         inputs = [given] if given else self._inputs(place) or [UNKNOWN_WORDS]
         replaced = next((word for before, word in pairwise(words) if before in ("-I", "-J")), "{}")
         attached = next((word[2:] for word in words if re.fullmatch(r"-[Ii].+", word)), "")
+        if name == "parallel" and all(word.startswith("-") for word in words[1:at]):  # each is a command
+            yield from (InnerCommand(code=word) for word in words[at:] if not word.startswith("::"))
         for inner in unwrap(words[:at]):
             if inner.words:
                 yield inner
@@ -390,6 +393,8 @@ class _Reader:
                 return [" ".join(found)]
             starts = [word for word in command.words[1:2] if not word.startswith("-")] or ["."]
             return [f"{start}{UNKNOWN}" for start in self.environment.expand_text(parsed, starts[0])]
+        if name == "tee" or (name == "cat" and len(command.words) == 1 and not command.input):
+            return self._inputs(_Place(parsed, command, command.path, 0)) or [UNKNOWN]
         return self.environment.output(parsed, command)
 
     def _apply(self, name: str, words: Fields, place: _Place) -> None:
@@ -415,6 +420,8 @@ class _Reader:
                     is_numbered = any(word.startswith("-") and "u" in word for word in words)
                     texts = [*self._inputs(place), *(environment.opened if is_numbered else ())]
                     environment.assign(variable, [*texts, *(word for text in texts for word in text.split()), UNKNOWN])
+                    if name != "read" or any(re.fullmatch(r"-\w*a", word) for word in words):
+                        environment.assign_items(variable, [tuple(text.split()) for text in texts])
             environment.assign("REPLY", [UNKNOWN])
         elif name == "printf" and words[1:2] == ("-v",) and len(words) > 3:
             environment.assign(words[2], printed_texts("printf", words[3:]), is_certain=place.command.is_certain)

@@ -493,6 +493,8 @@ class _CommandList:
             parser.at += 1
             return
         written = parser.text[start : parser.at]
+        if self._command.words[-2:-1] == ["coproc"] and written in _GROUP_STARTS:
+            self._command.words.pop()  # the name: `coproc X { …; }`
         is_first = all(word in PREFIX_KEYWORDS for word in self._command.words)
         if self._is_skipped(written, read) or (is_first and self._handle_keyword(written)):
             return
@@ -503,7 +505,8 @@ class _CommandList:
             return
         self._start = start if not self._command.words else self._start
         self._end = parser.at
-        self._command.words += _expand_braces(read)
+        expanded = _expand_braces(read)
+        self._command.words += [word for word in expanded if word] if len(expanded) > 1 else expanded
 
     def _is_skipped(self, written: str, read: str) -> bool:
         """Whether the word is neither a command nor an argument."""

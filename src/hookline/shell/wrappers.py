@@ -178,12 +178,21 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         ("cpulimit", "numactl", "dbus-run-session", "xvfb-run", "start-stop-daemon", "gtime", "catchsegv", "entr", "wsl"),
         (_PLAIN,),
     ),
+    **dict.fromkeys(("linux32", "linux64", "i386", "x86_64", "uname26", "heaptrack", "nocache", "reflex"), (_PLAIN,)),
+    "dotenv": (_PLAIN, *_EXEC_RUN),
     **dict.fromkeys(("proxychains", "proxychains4", "torsocks", "torify", "tsocks", "daemonize", "cgexec"), (_PLAIN,)),
     **dict.fromkeys(
         ("gosu", "su-exec", "taskset", "envdir", "setuidgid", "schroot", "choom", "faketime", "lockf", "dtach", "abduco"),
         (_argv(operands=1), _PLAIN),
     ),
     "devbox": (_RUN,),
+    "setarch": (_argv(operands=1), _PLAIN),
+    "tox": (Wrapper(after=("exec|e",), after_dashes=True),),
+    "adb": (Wrapper(after=("shell",), form=Form.SHELL_TEXT),),
+    "multipass": (Wrapper(after=("exec",), operands=1),),
+    "just": (Wrapper(run_options=frozenset(("--command", "-c"))),),
+    "split": (Wrapper(code_options=lazy_pattern(r"--filter"), only_options=True),),
+    "sort": (Wrapper(code_options=lazy_pattern(r"--compress-prog\w*"), only_options=True),),
     "capsh": (_OPTIONS_WITH_CODE, Wrapper(after_dashes=True, code_options=_CODE)),
     "gdb": (Wrapper(run_options=frozenset(("--args", "-args"))),),
     "chrt": (_argv("abefimoprRv", operands=1),),
@@ -229,7 +238,7 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
     **dict.fromkeys(("pnpm", "yarn", "bun"), _JAVASCRIPT),
     "npm": (Wrapper(after=("exec|x",), code_options=_CALL),),
     "uv": (_RUN, Wrapper(after=("tool", "run"))),
-    **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye", "pipx", "pixi", "dotenv", "dotenvx", "op", "doppler"), _EXEC_RUN),
+    **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye", "pipx", "pixi", "dotenvx", "op", "doppler"), _EXEC_RUN),
     **dict.fromkeys(("conda", "mamba", "micromamba", "toolbox", "snap", "infisical"), (_RUN,)),
     **dict.fromkeys(("bundle", "mise", "rbenv", "pyenv", "asdf", "nodenv", "rtx", "opam", "stack", "corepack", "volta"), _EXEC_RUN),
     **dict.fromkeys(("direnv", "aws-vault", "chamber"), (Wrapper(after=("exec",), operands=1),)),
@@ -409,8 +418,11 @@ def _commands_after_options(wrapper: Wrapper, name: str, words: Sequence[str], s
     while (
         at < len(words)
         and (words[at].startswith("-") or HAS_UNKNOWN.match(words[at]))
-        and len(words[at].rstrip(UNREAD)) > 1
+        and (len(words[at].rstrip(UNREAD)) > 1 or name == "env")
     ):
+        if words[at] == "-":  # `env -` is `env -i`
+            at += 1
+            continue
         if name == "command" and words[at] in ("-v", "-V"):
             return
         if words[at] == "--":
