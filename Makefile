@@ -35,10 +35,10 @@ define run_tests
 $(BIN)/python -m pytest -m "$(1)" $(2) || { echo 'Running the failed tests once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
 endef
 
-# Tests that measure time come last and run one by one.
+# Tests that measure time come last, with a core for each: their margins are wide, and one that fails runs again alone.
 test: $(VENV)/.ready  ## all tests except the slow ones
 	@$(call run_tests,not slow and not timing,-n 3)
-	@$(call run_tests,timing and not slow,$(TIMING_FILES))
+	@$(call run_tests,timing and not slow,-n 2 $(TIMING_FILES))
 
 test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
 	@$(call run_tests,slow and not timing,-n 3)
