@@ -14,7 +14,7 @@ import pytest
 
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
-from hookline.hooks.host import ToolResult
+from hookline.hooks.host import ToolResult, inherited_environment
 from hookline.project import load_for_directory, load_text
 from hookline.record.record_reader import read_records
 from hookline.record.recorder import RecordedBook, Recorder, archive_all, recorder_of
@@ -232,3 +232,16 @@ def test_secrets_in_names_are_masked(directory: RecordDirectory, recorder: Recor
         )
     recorder.close()
     assert token not in "".join(path.read_text() for path in directory.live_segments())
+
+
+def test_what_is_secret_for_one_agent_is_masked_in_its_calls_only(
+    directory: RecordDirectory, recorder: Recorder
+) -> None:
+    book, agents = load_text(HOOKS, "hookline.yaml"), ({b"A_TOKEN": b"correct-horse"}, {b"HOME": b"/home/ann"})
+    facts = {"cwd": "/correct-horse", "time": "2026-11-16T20:01:35Z", "tool": {"name": "Bash", "input": {}}}
+    for agent in (1, 1, 1, 0, 0, 1):
+        token = inherited_environment.set(agents[agent])
+        recorder.decide_now(book, Event("tool.before", dict(facts)))
+        inherited_environment.reset(token)
+    told, masked = "/correct-horse", "/***"
+    assert [record["facts"]["cwd"] for record in recorded(directory)] == [told, told, told, masked, masked, told]

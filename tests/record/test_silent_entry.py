@@ -15,7 +15,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience, Note, Verdict
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.record.entry import decision_entry
-from hookline.record.facts import RecordableFacts
+from hookline.record.facts import RecordableFacts, environment_secrets
 from hookline.record.silent_entry import SilentEntries
 
 MASKED = RecordedFacts.MASKED
@@ -67,7 +67,7 @@ tools = st.fixed_dictionaries(
 
 @given(st.lists(st.tuples(facts, tools), min_size=1, max_size=6))
 def test_it_says_what_the_long_way_says(given: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    entries = SilentEntries()
+    entries = SilentEntries(environment_secrets())
     for each, tool in given:
         asked = Event("tool.before", {"time": "2026-11-16T20:01:35Z", **each, "tool": tool})
         said = quick(entries, asked)
@@ -75,21 +75,21 @@ def test_it_says_what_the_long_way_says(given: list[tuple[dict[str, Any], dict[s
 
 
 def test_most_records_are_written_the_quick_way() -> None:
-    entries = SilentEntries()
+    entries = SilentEntries(environment_secrets())
     for number in range(3):
         asked = event(cwd="/home/ann", tool={"name": "Bash", "id": f"t-{number}", "input": {"command": f"ls {number}"}})
         assert quick(entries, asked) == long(asked)
 
 
 def test_values_that_are_equal_but_differ_in_json_are_told_apart() -> None:
-    entries = SilentEntries()
+    entries = SilentEntries(environment_secrets())
     for value in (1, True, 1.0, {"a": 1}, {"a": True}, {"a": 1.0}, {"a": "1"}):
         said = quick(entries, event(x=value))
         assert repr(said["facts"]["x"]) == repr(value)
 
 
 def test_a_fact_that_its_owner_changes_is_encoded_anew() -> None:
-    entries, agent = SilentEntries(), {"id": "a"}
+    entries, agent = SilentEntries(environment_secrets()), {"id": "a"}
     assert quick(entries, event(agent=agent))["agent"] == "a"
     agent["id"] = "b"
     assert quick(entries, event(agent=agent)) == long(event(agent=agent))
@@ -99,7 +99,7 @@ def test_a_fact_that_its_owner_changes_is_encoded_anew() -> None:
     "secret", ["password=hunter2", "Bearer abcdef", "ghp_" + "a" * 36, "https://u:pw@host/", "curl -u ann:pw"]
 )
 def test_what_may_be_secret_is_left_to_the_long_way(secret: str) -> None:
-    entries = SilentEntries()
+    entries = SilentEntries(environment_secrets())
     for _ in range(2):
         assert quick(entries, event(cwd=secret)) is None
         assert quick(entries, event(tool={"name": "Bash", "input": {"command": secret}})) is None
@@ -109,17 +109,17 @@ def test_what_may_be_secret_is_left_to_the_long_way(secret: str) -> None:
 
 
 def test_long_texts_are_left_to_the_long_way() -> None:
-    assert quick(SilentEntries(), event(cwd="x" * 5000)) is None
+    assert quick(SilentEntries(environment_secrets()), event(cwd="x" * 5000)) is None
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), b"bytes", {1, 2}])
 def test_values_that_are_not_json_are_refused(value: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
-        quick(SilentEntries(), event(tool={"name": "Bash", "input": {"x": value}}))
+        quick(SilentEntries(environment_secrets()), event(tool={"name": "Bash", "input": {"x": value}}))
 
 
 def test_a_text_of_another_class_is_a_text() -> None:
-    entries = SilentEntries()
+    entries = SilentEntries(environment_secrets())
     assert quick(entries, event(cwd="red")) == quick(entries, event(cwd=Color.RED))
 
 
@@ -133,4 +133,4 @@ def test_a_decision_on_which_a_hook_spoke_is_left_to_the_long_way() -> None:
         Decision(asked, reason="x"),
         Decision(asked, by="hook"),
     ]
-    assert [SilentEntries().encode(asked, each, 0.0, HOOKS) for each in spoken] == [None] * 6
+    assert [SilentEntries(environment_secrets()).encode(asked, each, 0.0, HOOKS) for each in spoken] == [None] * 6

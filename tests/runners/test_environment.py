@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from hookline.hooks.host import Command, bytecode_directory
-from hookline.runners.environment import inherited_environment
+from hookline.hooks.host import Command, bytecode_directory, inherited_environment
 from hookline.runners.process import ProcessLimit, run_program
 
 

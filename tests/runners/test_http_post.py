@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.host import PostRequest, PostResponse
+from hookline.hooks.host import PostRequest, PostResponse, inherited_environment
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.runners import http_post
-from hookline.runners.environment import inherited_environment
 from hookline.runners.http_post import post_json
 
 pytestmark = pytest.mark.slow

@@ -188,6 +188,9 @@ class CurrentHook:
 current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)
 
 
+inherited_environment: Final[ContextVar[Mapping[bytes, bytes] | None]] = ContextVar("inherited", default=None)
+"""What programs inherit if it is not this process's environment: the engine decides for another process."""
+
 bytecode_directory: Final[ContextVar[str | None]] = ContextVar("bytecode_directory", default=None)
 """Where Python programs that are started now keep compiled modules, so that nobody else can replace them."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from hookline.hooks.secret_arguments import mask_arguments
 from hookline.hooks.secret_formats import find_tokens, replace_secrets
 from hookline.lazy_imports import lazy_pattern
 
@@ -14,11 +15,24 @@ MASK: Final = "***"
 _MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
 _SECRET_NAME: Final = lazy_pattern(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
+_NAMES: Final = (
+    r"(?:password|passwd|passphrase|passcode|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?"
+    r"|(?:auth|account|admin|encryption|functions|master|service|shared|signing|storage|subscription)[_-]?key"
+    r"|sshpass|(?<=[_-])(?:pass|pwd|auth)(?![a-z]))"
+)
+_NAMED: Final = lazy_pattern(_NAMES, re.IGNORECASE)
+_VALUE: Final = r"""(?:\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})"""
+NAME_HINTS: Final = (
+    r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.?pwd|[_-]auth"
+)
+"""A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match."""
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
 _ASSIGNED_SECRET: Final = lazy_pattern(
-    r"""((?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?)
-        [A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}[=:]\s{0,4})
-        (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})""",
+    rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}[=:]|;\s?pwd=(?![/$]))\s{{0,4}}){_VALUE}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SET_SECRET: Final = lazy_pattern(
+    rf"""(\b(?:set|config)(?:\s{{1,4}}--?[\w-]{{1,40}}){{0,4}}\s{{1,4}}[\w./:@-]{{0,100}}{_NAMES}[\w.-]{{0,40}}\s{{1,4}})(?!-){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _AUTH_SCHEME: Final = lazy_pattern(
@@ -30,9 +44,7 @@ _SECRET_HEADER: Final = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 _SECRET_OPTION: Final = lazy_pattern(
-    r"""((?<![\w-])--(?:[a-z0-9]{1,20}[_-]){0,3}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)
-        (?:\s{1,4}|\\?["'],\s{0,4}))
-        (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]-][^\s"',;&|)}\]]{0,4096})""",
+    rf"""((?<![\w-])--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}{_NAMES}(?:\s{{1,4}}|\\?["'],\s{{0,4}}))(?![-<]){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LOGIN_OPTION: Final = lazy_pattern(
@@ -43,10 +55,16 @@ _LOGIN_OPTION: Final = lazy_pattern(
 _URL_PASSWORD: Final = lazy_pattern(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
 
 
-def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
+def secret_values(*environments: Mapping[str, str]) -> tuple[str, ...]:
     """The values of variables with secret names, longest first, because one may be the start of another."""
-    values = {value for name, value in env.items() if len(value) >= _MIN_SECRET_CHARS and _SECRET_NAME.search(name)}
+    variables = (variable for env in environments for variable in env.items())
+    values = {value for name, value in variables if len(value) >= _MIN_SECRET_CHARS and _SECRET_NAME.search(name)}
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
+
+
+def is_called_secret(name: str) -> bool:
+    """Whether a field, header or option of this name has a secret value."""
+    return _NAMED.search(name) is not None
 
 
 def mask(text: str, known: Iterable[str] = ()) -> str:
@@ -56,9 +74,11 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     if len(text) > _MAX_CHARS:
         text = f"{text[:_MAX_CHARS]}… ({len(text) - _MAX_CHARS} more characters)"
     text = replace_secrets(text, list(find_tokens(text)), MASK)
+    text = mask_arguments(text, MASK)
     text = _AUTH_SCHEME.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_HEADER.sub(rf"\g<1>{MASK}", text)
     text = _ASSIGNED_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)
+    text = _SET_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{MASK}", text)
     return _URL_PASSWORD.sub(rf"\g<1>{MASK}", text)

@@ -8,29 +8,34 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import re2
 
-from hookline.hooks.masking import MASK, mask, secret_values
+from hookline.hooks.host import inherited_environment
+from hookline.hooks.masking import MASK, NAME_HINTS, is_called_secret, mask, secret_values
 from hookline.hooks.record_settings import RecordedFacts
+from hookline.hooks.secret_arguments import MENTIONS, mask_argument_list
 from hookline.hooks.secret_formats import TOKEN_STARTS, is_secret_name
 from hookline.lazy_imports import lazy_pattern
 
 MAX_TEXT: Final = 4096  # characters of one text
 _MAX_VALUES: Final = 2000  # of one event
 _MAX_DEPTH: Final = 20
+_MAX_ENVIRONMENTS: Final = 32  # of agents; each stays in memory
 _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize it
 
 # Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
-    r"(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|bearer|basic"
-    r"|authorization|cookie|\\u017f|\\u212a"  # in JSON: an s and a k, if case does not count
-    rf"|://[^\s/:@]*:|-u\b|-user\b|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
+    rf"(?i){NAME_HINTS}|bearer|basic|authorization|cookie|\\u017f|\\u212a"  # in JSON: an s and a k, if case does not count
+    rf"|://[^\s/:@]*:|-u\b|-user\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
+# By id. It holds the environments, so that no id is used again.
+_agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
+_SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
 _LOGIN_OPTIONS: Final = ("-u", "--user", "--proxy-user")
 _LOGIN: Final = lazy_pattern(r"([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not the ids of a user and a group
 
@@ -56,6 +61,7 @@ class RecordableFacts(AsTheyAre):
     def __init__(self, how: RecordedFacts, *, masks: bool) -> None:
         super().__init__(how)
         self._masks = masks
+        self._known = environment_secrets()
         self._values = 0
 
     def text(self, text: str) -> str:
@@ -67,15 +73,15 @@ class RecordableFacts(AsTheyAre):
         return f"{short}… ({len(text) - MAX_TEXT} more characters, sha256 {digest})"
 
     def _mask(self, text: str) -> str:
-        if not self._masks or not _may_be_secret(text, environment_secrets()):
+        if not self._masks or not _may_be_secret(text, self._known):
             return text
-        return mask(text, environment_secrets())
+        return mask(text, self._known.values)
 
     def _mask_start(self, text: str) -> str:
         """Looks further than it shows, so that the first half of a secret is not shown."""
         if not self._masks:
             return text[:MAX_TEXT]
-        lookahead = max((_LOOKAHEAD, *map(len, environment_secrets()[:1])))
+        lookahead = max((_LOOKAHEAD, *map(len, self._known.values[:1])))
         start = text[: MAX_TEXT + lookahead]
         masked = self._mask(start)
         if masked == start or len(text) == len(start):
@@ -106,9 +112,13 @@ class RecordableFacts(AsTheyAre):
             value = value[:_MAX_VALUES]
         items = [self.value(item, depth + 1) for item in value]
         if self._masks:
-            for at, (name, item) in enumerate(pairwise(value), 1):
-                if type(name) is str and type(item) is str and item:
-                    items[at] = _hide_argument(name, item, items[at], is_pair=len(value) == 2)
+            words = [item if type(item) is str else "" for item in value]
+            for at, (name, word) in enumerate(pairwise(words), 1):
+                if word:
+                    is_name = len(words) == 2 or not _SETTERS.isdisjoint(words[max(0, at - 5) : at - 1])
+                    items[at] = _hide_argument(name, word, items[at], may_be_value=is_name)
+            for at, shown in mask_argument_list(words, MASK).items():
+                items[at] = shown
         return items
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
@@ -139,7 +149,9 @@ class RecordableFacts(AsTheyAre):
 
 def is_secret_field(name: object) -> bool:
     """Whether the value of a field or header of this name is a secret, whatever it looks like."""
-    return type(name) is str and len(name) <= 100 and (is_secret_name(name) or name.lower() in _SECRET_HEADERS)
+    if type(name) is not str or len(name) > 100:
+        return False
+    return is_secret_name(name) or is_called_secret(name) or name.lower() in _SECRET_HEADERS
 
 
 def _hide(value: Any, *, hides_numbers: bool) -> Any:
@@ -152,33 +164,57 @@ def _hide(value: Any, *, hides_numbers: bool) -> Any:
     return MASK if (isinstance(value, str) and value) or (is_number and hides_numbers) else value
 
 
-def _hide_argument(name: str, given: str, recordable: str, *, is_pair: bool) -> str:
+def _hide_argument(name: str, given: str, recordable: str, *, may_be_value: bool) -> str:
     """What to record of the text after `name` in a list: `--password`, `x`, or a header and its value."""
     is_name = is_secret_field(name) and "=" not in name and " " not in name
     is_option = name.startswith("-") and not given.startswith("-")
-    if is_name and (is_option or (is_pair and not name.startswith("-"))):
+    if is_name and (is_option or (may_be_value and not name.startswith("-"))):
         return MASK
     if name in _LOGIN_OPTIONS and (login := _LOGIN.fullmatch(given)) is not None:
         return f"{login[1]}{MASK}"
     return recordable
 
 
+class KnownSecrets(NamedTuple):
+    """Values that are masked wherever they stand, and how they stand in JSON."""
+
+    values: tuple[str, ...]  # longest first
+    encoded: tuple[str, ...]
+
+
+def environment_secrets() -> KnownSecrets:
+    """The values of variables with secret names, here and in the environment of the agent for which this process decides."""
+    agents = inherited_environment.get()
+    if agents is None:
+        return _own_secrets()
+    known = _agents_secrets.get(id(agents))
+    if known is None:
+        if len(_agents_secrets) >= _MAX_ENVIRONMENTS:
+            _agents_secrets.clear()
+        decoded = {os.fsdecode(name): os.fsdecode(value) for name, value in agents.items()}
+        known = _agents_secrets[id(agents)] = agents, _known_secrets(secret_values(os.environ, decoded))
+    return known[1]
+
+
 @cache
-def environment_secrets() -> tuple[str, ...]:
-    """The values of variables with secret names in the environment of this process."""
-    return secret_values(os.environ)
+def _own_secrets() -> KnownSecrets:
+    return _known_secrets(secret_values(os.environ))
 
 
-def may_have_secret(text: str) -> bool:
+@lru_cache(_MAX_ENVIRONMENTS)  # most environments of an agent's calls have the same
+def _known_secrets(values: tuple[str, ...]) -> KnownSecrets:
+    return KnownSecrets(values, tuple(json.dumps(value)[1:-1] for value in values))
+
+
+def may_have_secret(text: str, known: KnownSecrets) -> bool:
     """False only if masking would change nothing in the values of this JSON text."""
     if _search(text.encode()):
         return True
-    known = _encoded_secrets()
-    return bool(known) and any(secret in text for secret in known)
+    return bool(known.encoded) and any(secret in text for secret in known.encoded)
 
 
-def _may_be_secret(text: str, known: tuple[str, ...]) -> bool:
-    return bool(_search(text.encode("utf-8", "replace"))) or any(secret in text for secret in known)
+def _may_be_secret(text: str, known: KnownSecrets) -> bool:
+    return bool(_search(text.encode("utf-8", "replace"))) or any(secret in text for secret in known.values)
 
 
 def _compile_search(pattern: str) -> Callable[[bytes], list[int]]:
@@ -191,8 +227,3 @@ def _compile_search(pattern: str) -> Callable[[bytes], list[int]]:
 
 
 _search: Final = _compile_search(_MAY_BE_SECRET)
-
-
-@cache
-def _encoded_secrets() -> tuple[str, ...]:
-    return tuple(json.dumps(secret)[1:-1] for secret in environment_secrets())

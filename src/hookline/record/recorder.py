@@ -21,7 +21,7 @@ from hookline.hooks.record_settings import RecordedFacts, Telemetry
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
 from hookline.record.entry import ALWAYS_RECORDED, answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
-from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, may_have_secret
+from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, environment_secrets, may_have_secret
 from hookline.record.segment import RecordDirectory, record_directory
 from hookline.record.silent_entry import SilentEntries
 from hookline.record.writer import RecordWriter, encode_record
@@ -46,7 +46,7 @@ class Recorder:
         self._keep_again_at = 0.0  # after a failure
         self._telemetry: Telemetry | None = None  # as the user's environment says
         self._is_own_program = False
-        self._silent = SilentEntries()
+        self._silent = SilentEntries(environment_secrets())
         # By id: books whose silent decisions only need a line in the file. It holds them, so that no id is used again.
         self._fast_path_books: dict[int, Book] = {}
 
@@ -74,7 +74,10 @@ class Recorder:
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
         if id(book) in self._fast_path_books and asked.name in ALWAYS_RECORDED:
             try:
-                text = self._silent.encode(asked, decision, seconds, book.files.hash)
+                silent, secrets = self._silent, environment_secrets()
+                if silent.secrets is not secrets:
+                    silent = self._silent = SilentEntries(secrets)
+                text = silent.encode(asked, decision, seconds, book.files.hash)
                 if text is not None:
                     self._writer.write(text)
                     return
@@ -237,7 +240,7 @@ def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str
         text = encode_record(entry)
     except (TypeError, ValueError, RecursionError):  # a value that is not JSON
         return None
-    if len(text) > MAX_TEXT or (how is not RecordedFacts.FULL and may_have_secret(text)):
+    if len(text) > MAX_TEXT or (how is not RecordedFacts.FULL and may_have_secret(text, environment_secrets())):
         return None
     return text
 

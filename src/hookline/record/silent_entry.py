@@ -14,7 +14,7 @@ from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.record.entry import NAMED_FACTS
-from hookline.record.facts import MAX_TEXT, may_have_secret
+from hookline.record.facts import MAX_TEXT, KnownSecrets, may_have_secret
 from hookline.record.writer import encode_json
 
 _SILENT: Final = Verdict.SILENT
@@ -41,7 +41,9 @@ class _KnownFacts(NamedTuple):
 class SilentEntries:
     """The records of one process's silent decisions. Threads may share it: each change of what is known is one step."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: KnownSecrets) -> None:
+        """`secrets` are those of the environment: what is known here has none of them."""
+        self.secrets = secrets
         self._known: dict[str, _KnownFact] = {}
         self._last = _KnownFacts({}, "", "")
 
@@ -68,7 +70,7 @@ class SilentEntries:
             f'"kind":"decision","event":"{asked.name}",{named}{named_tool}{named_call}"facts":{{{texts}{texts_of_call}}},'
             f'"verdict":"silent","ms":{microseconds}e-3,"hooks":"{hooks}"}}'
         )
-        if len(text) > MAX_TEXT or may_have_secret(new + texts_of_call):
+        if len(text) > MAX_TEXT or may_have_secret(new + texts_of_call, self.secrets):
             return None
         if last is not self._last:
             self._remember(last)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Final
 
-from hookline.hooks.host import Command, bytecode_directory, current_hook
+from hookline.hooks.host import Command, bytecode_directory, current_hook, inherited_environment
 from hookline.runners.warm.command import encode_for_process
 
 _CUT_MARK: Final = "…[cut]".encode()
 _LONGEST_ENTRY: Final = 131_072 - 1  # Linux refuses a longer "NAME=value" with its closing NUL
 _MAX_TOTAL: Final = 1 << 20  # arguments and environment share an eighth of the usual stack
-
-inherited_environment: Final[ContextVar[Mapping[bytes, bytes] | None]] = ContextVar("inherited", default=None)
-"""What programs inherit if it is not this process's environment: the engine decides for another process."""
 
 
 def build_environment(command: Command) -> dict[bytes, bytes]:

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.actions.post import URL_PATTERN, url_origin
-from hookline.hooks.host import PostRequest, PostResponse, format_duration
+from hookline.hooks.host import PostRequest, PostResponse, format_duration, inherited_environment
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.lazy_imports import lazy_pattern
-from hookline.runners.environment import inherited_environment
 
 _MAX_ANSWER_BYTES: Final = 1 << 20  # bytes
 _MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which the connection is closed

@@ -10,10 +10,9 @@ from hookline.engine.decision import Decision
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
-from hookline.hooks.host import Command, Host, Notice, ProgramResult, ToolResult, current_hook
+from hookline.hooks.host import Command, Host, Notice, ProgramResult, ToolResult, current_hook, inherited_environment
 from hookline.hooks.outcome import Verdict
 from hookline.lazy_dataclasses import replace
-from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import RESULT_EVENTS, ToolCall, execute

@@ -31,6 +31,7 @@ from hookline.hooks.host import (
     PostResponse,
     ProgramResult,
     ScriptCall,
+    inherited_environment,
 )
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, login_name
@@ -54,7 +55,6 @@ from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
 from hookline.record.recorder import RecordedBook, recorder_of
-from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")

@@ -15,6 +15,7 @@ from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
 from hookline.hooks.event import Event
 from hookline.hooks.events import ENDING_EVENTS
+from hookline.hooks.host import inherited_environment
 from hookline.hooks.outcome import Audience, Note
 from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine
@@ -24,7 +25,6 @@ from hookline.hosts.bridge.session_state import SessionStore
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.record.recorder import RecordedBook, recorder_of
-from hookline.runners.environment import inherited_environment
 
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
 _ANSWER_MARGIN: Final = timedelta(seconds=1)  # for every `on_error` after the deadline of the hooks

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from hookline.hooks.host import Command, ProgramResult
-from hookline.runners.environment import inherited_environment
+from hookline.hooks.host import Command, ProgramResult, inherited_environment
 from hookline.runners.process import run_program
 from hookline.runners.warm.command import encode_for_process
 from hookline.runtime.models.providers import PROVIDERS
