@@ -26,7 +26,7 @@ def answer(hooks: list[str], text: str, dialect: str = "native", **options: obje
 
 
 def assert_same_answer(random_set: RandomSet) -> None:
-    found = prove(random_set.book, random_set.property, DIRECTORY, timedelta(minutes=1))
+    found = prove(random_set.book, random_set.property, DIRECTORY, timedelta(minutes=10))
     expected, event = expected_result(random_set)
     assert found.result is expected, f"{random_set.config}{random_set.text}\n{found}\n{event}"
 
