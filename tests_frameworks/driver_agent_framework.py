@@ -38,9 +38,8 @@ class TrialClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         step = self.trial.next_step("\n".join(texts))
         if isinstance(step, str):
             return [Content.from_text(step)]
-        at = len(self.trial.requests)
         return [
-            Content.from_function_call(call_id=f"c{at}-{i}", name="bash", arguments=json.dumps({"command": c}))
+            Content.from_function_call(call_id=self.trial.call_id(i), name="bash", arguments=json.dumps({"command": c}))
             for i, c in enumerate(step)
         ]
 

@@ -35,8 +35,7 @@ class TrialModel(BaseLLM):
             return _as_text(step)
         if isinstance(step, str):
             return step
-        at = len(self.trial.requests)
-        return [_call(f"c{at}-{i}", "bash", {"command": command}) for i, command in enumerate(step)]
+        return [_call(self.trial.call_id(i), "bash", {"command": command}) for i, command in enumerate(step)]
 
     async def acall(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
         return self.call(messages, *args, **kwargs)

@@ -35,8 +35,10 @@ class TrialModel(BaseLlm):
         if isinstance(step, str):
             parts = [types.Part(text=step)]
         else:
-            at = len(self.trial.requests)
-            calls = [types.FunctionCall(id=f"c{at}-{i}", name="bash", args={"command": c}) for i, c in enumerate(step)]
+            calls = [
+                types.FunctionCall(id=self.trial.call_id(i), name="bash", args={"command": c})
+                for i, c in enumerate(step)
+            ]
             parts = [types.Part(function_call=call) for call in calls]
         yield LlmResponse(content=types.Content(role="model", parts=parts))
 

@@ -31,8 +31,7 @@ class TrialGenerator:
         step = self.trial.next_step("\n".join(texts))
         if isinstance(step, str):
             return {"replies": [ChatMessage.from_assistant(step)]}
-        at = len(self.trial.requests)
-        calls = [ToolCall("bash", {"command": c}, id=f"c{at}-{i}") for i, c in enumerate(step)]
+        calls = [ToolCall("bash", {"command": c}, id=self.trial.call_id(i)) for i, c in enumerate(step)]
         return {"replies": [ChatMessage.from_assistant(tool_calls=calls)]}
 
 

@@ -35,8 +35,7 @@ class ScriptedModel(BaseChatModel):
         if isinstance(step, str):
             message = AIMessage(step)
         else:
-            at = len(self.trial.requests)
-            calls = [{"name": "bash", "args": {"command": c}, "id": f"c{at}-{i}"} for i, c in enumerate(step)]
+            calls = [{"name": "bash", "args": {"command": c}, "id": self.trial.call_id(i)} for i, c in enumerate(step)]
             message = AIMessage("", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=message)])
 

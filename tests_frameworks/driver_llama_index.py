@@ -47,9 +47,8 @@ class TrialModel(FunctionCallingLLM):
             return [TextBlock(text=f"Thought: I need it.\nAction: bash\nAction Input: {call}")]
         if self.writes == "code":
             return [TextBlock(text=f"<execute>{step[0]}</execute>")]
-        at = len(self.trial.requests)
         return [
-            ToolCallBlock(tool_call_id=f"c{at}-{i}", tool_name="bash", tool_kwargs={"command": command})
+            ToolCallBlock(tool_call_id=self.trial.call_id(i), tool_name="bash", tool_kwargs={"command": command})
             for i, command in enumerate(step)
         ]
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from agents import Agent, ModelSettings, RunConfig, Runner, function_tool
+from agents import Agent, ModelSettings, RunConfig, Runner, function_tool, handoff
 from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.testing import ScriptedModel, assistant_message, function_call
@@ -27,11 +27,10 @@ class TrialModel(Model):
         items = [{"content": input}] if isinstance(input, str) else input
         texts = [_text(each.get("content", each.get("output", ""))) for each in items]
         step = self.trial.next_step("\n".join([system or "", *texts]))
-        at = len(self.trial.requests)
         if isinstance(step, str):
             return ScriptedModel([[assistant_message(step)]])
         return ScriptedModel(
-            [[function_call("bash", {"command": c}, call_id=f"c{at}-{i}") for i, c in enumerate(step)]]
+            [[function_call("bash", {"command": c}, call_id=self.trial.call_id(i)) for i, c in enumerate(step)]]
         )
 
     async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> ModelResponse:
@@ -152,6 +151,53 @@ def run_handoff(trial: Trial) -> None:
     hooks.close()
 
 
+def run_late_handoff(trial: Trial) -> None:
+    """An agent that is added after the hooks."""
+    inner, hooks = make_unguarded_agent(trial), HooklineHooks(**trial.options)
+    outer = hooks.install(Agent("outer", model=_transferring_model()))
+    outer.handoffs.append(inner)
+    _run(trial, outer, hooks)
+
+
+def run_clone_with_handoffs(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    outer = hooks.install(Agent("outer", model=_transferring_model()))
+    _run(trial, outer.clone(handoffs=[handoff(make_unguarded_agent(trial))]), hooks)
+
+
+def run_own_tools(trial: Trial) -> None:
+    """A class of agents that makes tools when it runs, as a sandbox does."""
+    tools = make_unguarded_agent(trial).tools
+
+    class Sandbox(Agent[Any]):
+        async def get_all_tools(self, run_context: Any) -> Any:
+            return [*await super().get_all_tools(run_context), *tools]
+
+    hooks = HooklineHooks(**trial.options)
+    _run(trial, hooks.install(Sandbox("main", model=TrialModel(trial))), hooks)
+
+
+def make_unguarded_agent(trial: Trial) -> Agent[Any]:
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    return Agent("inner", model=TrialModel(trial), tools=[bash])
+
+
+def _transferring_model() -> ScriptedModel:
+    return ScriptedModel([[function_call("transfer_to_inner", {}, call_id="o1")]])
+
+
+def _run(trial: Trial, agent: Agent[Any], hooks: HooklineHooks) -> None:
+    try:
+        trial.final = str(Runner.run_sync(agent, trial.prompt).final_output)
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+    hooks.close()
+
+
 def run_late_tool(trial: Trial) -> None:
     """A tool that is added after the hooks."""
     hooks = HooklineHooks(**trial.options)
@@ -187,6 +233,9 @@ PATHS = {
     "streamed": run_streamed,
     "as_tool": run_as_tool,
     "handoff": run_handoff,
+    "late handoff": run_late_handoff,
+    "clone with handoffs": run_clone_with_handoffs,
+    "tools of a sandbox": run_own_tools,
     "late tool": run_late_tool,
     "model of the run": run_other_model,
 }

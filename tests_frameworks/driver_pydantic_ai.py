@@ -26,8 +26,7 @@ def make_model(trial: Trial) -> FunctionModel:
         step = trial.next_step(_request_text(messages, info))
         if isinstance(step, str):
             return ModelResponse(parts=[TextPart(step)])
-        at = len(trial.requests)
-        calls = [ToolCallPart("bash", {"command": c}, tool_call_id=f"c{at}-{i}") for i, c in enumerate(step)]
+        calls = [ToolCallPart("bash", {"command": c}, tool_call_id=trial.call_id(i)) for i, c in enumerate(step)]
         return ModelResponse(parts=calls)
 
     async def stream(messages: Any, info: Any) -> Any:
@@ -35,9 +34,8 @@ def make_model(trial: Trial) -> FunctionModel:
         if isinstance(step, str):
             yield step
             return
-        at = len(trial.requests)
         for i, c in enumerate(step):
-            yield {i: DeltaToolCall("bash", f'{{"command": "{c}"}}', tool_call_id=f"c{at}-{i}")}
+            yield {i: DeltaToolCall("bash", f'{{"command": "{c}"}}', tool_call_id=trial.call_id(i))}
 
     return FunctionModel(respond, stream_function=stream)
 

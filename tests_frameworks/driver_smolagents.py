@@ -28,10 +28,9 @@ class TrialModel(Model):
         calls = (
             [("final_answer", {"answer": step})] if isinstance(step, str) else [("bash", {"command": c}) for c in step]
         )
-        at = len(self.trial.requests)
         made = [
             ChatMessageToolCall(
-                function=ChatMessageToolCallFunction(name=n, arguments=a), id=f"c{at}-{i}", type="function"
+                function=ChatMessageToolCallFunction(name=n, arguments=a), id=self.trial.call_id(i), type="function"
             )
             for i, (n, a) in enumerate(calls)
         ]
@@ -102,6 +101,40 @@ def run_decorated(trial: Trial) -> None:
     _guarded(trial, hooks, lambda: agent.run(trial.prompt))
 
 
+def run_late_tool(trial: Trial) -> None:
+    """A tool that is added while the agent runs."""
+    hooks = HooklineHooks(**trial.options)
+
+    def add(step: Any, agent: Any) -> None:
+        agent.tools["bash"] = make_tool(trial)
+
+    class Model(TrialModel):
+        is_first = True
+
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            if not self.is_first:
+                return super().generate(messages, *args, **kwargs)
+            self.is_first = False
+            unknown = ChatMessageToolCallFunction(name="unknown", arguments={})
+            return ChatMessage(
+                role="assistant",
+                content="",
+                tool_calls=[ChatMessageToolCall(function=unknown, id="u", type="function")],
+            )
+
+    agent = ToolCallingAgent(tools=[], model=Model(trial), step_callbacks=[add], verbosity_level=0, max_steps=12)
+    hooks.install(agent)
+    _guarded(trial, hooks, lambda: agent.run(trial.prompt))
+
+
+def run_code_with_late_tool(trial: Trial) -> None:
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(_agent(trial, CodeAgent))
+    send = agent.python_executor.send_tools
+    agent.python_executor.send_tools = lambda tools: send({**tools, "bash": make_tool(trial)})
+    _guarded(trial, hooks, lambda: agent.run(trial.prompt))
+
+
 def run_code(trial: Trial) -> None:
     hooks = HooklineHooks(**trial.options)
     agent = hooks.install(_agent(trial, CodeAgent))
@@ -130,5 +163,13 @@ def run_managed(trial: Trial) -> None:
     _guarded(trial, hooks, lambda: outer.run("Delegate it."))
 
 
-PATHS = {"sync": run, "stream": run_stream, "decorated": run_decorated, "code": run_code, "managed agent": run_managed}
+PATHS = {
+    "sync": run,
+    "stream": run_stream,
+    "decorated": run_decorated,
+    "late tool": run_late_tool,
+    "code": run_code,
+    "code with a late tool": run_code_with_late_tool,
+    "managed agent": run_managed,
+}
 AGENT_PATHS = ("sync", "stream", "decorated")

@@ -30,11 +30,10 @@ class TrialModel(Model):
 
     async def stream(self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **kwargs: Any) -> Any:
         step = self.trial.next_step(json.dumps([system_prompt, messages], ensure_ascii=False))
-        at = len(self.trial.requests)
         yield {"messageStart": {"role": "assistant"}}
         blocks = [("text", step)] if isinstance(step, str) else [("tool", command) for command in step]
         for i, (kind, text) in enumerate(blocks):
-            use = {"toolUse": {"toolUseId": f"c{at}-{i}", "name": "bash"}} if kind == "tool" else {}
+            use = {"toolUse": {"toolUseId": self.trial.call_id(i), "name": "bash"}} if kind == "tool" else {}
             delta = {"toolUse": {"input": json.dumps({"command": text})}} if kind == "tool" else {"text": text}
             yield {"contentBlockStart": {"start": use}}
             yield {"contentBlockDelta": {"delta": delta}}

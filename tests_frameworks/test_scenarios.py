@@ -81,6 +81,19 @@ def test_calls_in_parallel_have_a_decision_each() -> None:
     assert len(_decisions("tool.after")) == 2
 
 
+@pytest.mark.parametrize("run", _agent_paths())
+@pytest.mark.parametrize("commands", [["echo plain", "rm x", "echo b"], ["echo b", "echo b"]], ids=["other", "equal"])
+def test_calls_with_the_same_id_are_judged_each(run: Any, commands: list[str]) -> None:
+    """Models that run locally do this. A framework may refuse it."""
+    trial = Trial([commands], shares_ids=True)
+    try:
+        run(trial)
+    except Exception as error:
+        trial.halted = str(error)
+    assert {"rm x", "echo plain"}.isdisjoint(trial.ran)
+    assert not any("s3cret" in each for each in trial.requests)
+
+
 def test_nobody_to_ask_is_a_no() -> None:
     trial = Trial([["git push"]], approves=False)
     DRIVER.run(trial)

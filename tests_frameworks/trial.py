@@ -31,6 +31,7 @@ class Trial:
     final: str = ""
     halted: str = ""
     asked: list[str] = field(default_factory=list)  # what the person read
+    shares_ids: bool = False  # the model gives all calls of a turn the same id
 
     def bash(self, command: str) -> str:
         self.ran.append(command)
@@ -45,6 +46,10 @@ class Trial:
         if at < len(self.steps):
             return self.steps[at]
         return self.answers[min(at - len(self.steps), len(self.answers) - 1)]
+
+    def call_id(self, index: int) -> str:
+        """Of a call in the model's current turn."""
+        return f"c{len(self.requests)}" if self.shares_ids else f"c{len(self.requests)}-{index}"
 
     @property
     def read_last(self) -> str:

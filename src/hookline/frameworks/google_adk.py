@@ -6,7 +6,7 @@ import logging
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, RunningCalls, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -51,9 +51,7 @@ class HooklinePlugin(BasePlugin):
         self.hooks = FrameworkHooks(SUPPORT, options)
         self._allow_hosted = allow_hosted
         self._refusals: dict[str, str] = {}  # by run
-        self._running: set[tuple[str, str]] = (
-            set()
-        )  # run and call: the callbacks after a tool come for refused ones too
+        self._running = RunningCalls()
 
     async def close(self) -> None:
         """Ends the sessions; the runner calls it. Without it, they end with the program."""
@@ -134,13 +132,13 @@ class HooklinePlugin(BasePlugin):
         if answer.is_changed:  # in place: the tool gets these
             tool_args.clear()
             tool_args.update(answer.input)
-        self._running.add((run.key, call.id))
+        self._running.add(tool_args)
         current_run.set(run)
         return None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
         run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
-        if not self._has_run(run, call):
+        if not self._has_run(tool_args):
             return None
         wrapped = isinstance(result, dict) and set(result) == {"result"}
         value = result["result"] if wrapped else result
@@ -158,7 +156,7 @@ class HooklinePlugin(BasePlugin):
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
     ) -> Any:
         run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
-        if not self._has_run(run, call):
+        if not self._has_run(tool_args):
             return None
         after = await run.after_tool(call, None, input=call.input, error=f"{type(error).__name__}: {error}")
         return {"error": after.text} if after.is_changed or after.notes else None
@@ -189,10 +187,9 @@ class HooklinePlugin(BasePlugin):
         shown = {"stdout": after.text, "stderr": ""} if after.ok else {"stdout": "", "stderr": after.text}
         return dataclasses.replace(result, **shown)
 
-    def _has_run(self, run: AgentRun, call: FrameworkCall) -> bool:
-        if (run.key, call.id) not in self._running:
+    def _has_run(self, tool_args: dict[str, Any]) -> bool:
+        if not self._running.take(tool_args):
             return False
-        self._running.discard((run.key, call.id))
         current_run.set(None)
         return True
 

@@ -77,7 +77,8 @@ class _Shared:
     def __init__(self, hooks: FrameworkHooks) -> None:
         self.hooks = hooks
         self._runs: weakref.WeakKeyDictionary[Any, AgentRun] = weakref.WeakKeyDictionary()
-        self._running: dict[str, FrameworkCall] = {}  # call id → the call as it runs
+        self._running: weakref.WeakKeyDictionary[Any, list[tuple[Any, FrameworkCall]]] = weakref.WeakKeyDictionary()
+        """The calls that run: as Haystack has them, and as the model made them. Not every model gives them an id."""
 
     def set_current(self, state: Any, point: str) -> None:
         """Tools run after `before_tool`: an agent that one of them starts is a sub-agent."""
@@ -112,6 +113,7 @@ class _Shared:
         messages = list(state.data["messages"])
         last = await self._after_model(run, messages[-1])
         kept, refused = [], []
+        running = self._running[state] = list[tuple[Any, FrameworkCall]]()
         for call in last.tool_calls:
             made = _call_of(call)
             answer = await run.before_tool(made)
@@ -121,7 +123,7 @@ class _Shared:
                 continue
             changed = dataclasses.replace(call, arguments=answer.input) if answer.is_changed else call
             kept.append(changed)
-            self._running[made.id] = made
+            running.append((changed, made))
         if kept == list(last.tool_calls) and last is messages[-1]:
             return
         rest = [ChatMessage.from_assistant(text=last.text, tool_calls=kept)] if kept else []
@@ -134,10 +136,17 @@ class _Shared:
             results = messages[at].tool_call_results
             if not results:
                 break
-            made = self._running.pop(results[0].origin.id or "", None)
+            made = self._take_running(state, results[0].origin)
             if made is not None:
                 messages[at] = await self._after_result(run, made, messages[at])
         _set(state, messages)
+
+    def _take_running(self, state: Any, call: Any) -> FrameworkCall | None:
+        """None for a refused call, which has a result too. Calls may be equal, share an id, or have none."""
+        running = self._running.get(state, [])
+        if not running:
+            return None
+        return running.pop(next((at for at, (each, _) in enumerate(running) if each == call), 0))[1]
 
     async def _after_result(self, run: AgentRun, made: FrameworkCall, message: Any) -> Any:
         result = message.tool_call_results[0]

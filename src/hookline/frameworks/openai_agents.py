@@ -103,8 +103,11 @@ class HooklineHooks:
         agent.model = _HookedModel(agent.model, self)
         for tool in agent.tools:
             self.guard_tool(tool)
-        agent.handoffs = [self._guard_handoff(each, agent) for each in agent.handoffs]
+        self.guard_handoffs(agent)
         return agent
+
+    def guard_handoffs(self, agent: Any) -> None:
+        agent.handoffs = [self._guard_handoff(each, agent) for each in agent.handoffs]
 
     def question(self, item: Any) -> Question | None:
         """What the hooks ask about an item of `result.interruptions`."""
@@ -251,6 +254,8 @@ class HooklineHooks:
         return _output(result, await run.after_tool(call, to_plain_value(result), input=answer.input))
 
     def _guard_handoff(self, item: Any, source: Any) -> Any:
+        if getattr(getattr(item, "on_invoke_handoff", None), "hookline", None) is self:
+            return item
         given = item if isinstance(item, Handoff) else handoff(item)
         if isinstance(item, Agent):
             self.install(item)
@@ -269,7 +274,7 @@ class HooklineHooks:
             await run.after_tool(call, target.name, input=answer.input)
             return target
 
-        given.on_invoke_handoff = invoke
+        given.on_invoke_handoff = self._marked(invoke)
         return given
 
 
@@ -279,9 +284,13 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
     async def get_all_tools(self: Any, run_context: Any) -> Any:
         """The runner asks for the tools before every model call."""
         await hookline.begin(run_context, self)
+        hookline.guard_handoffs(self)  # some may have been added later
         for tool in self.tools:
-            hookline.guard_tool(tool)  # one that was added later
-        return await kind.get_all_tools(self, run_context)
+            hookline.guard_tool(tool)
+        tools = await kind.get_all_tools(self, run_context)
+        for tool in tools:  # a sandbox adds tools of its own
+            hookline.guard_tool(tool)
+        return tools
 
     async def get_mcp_tools(self: Any, run_context: Any) -> Any:
         tools = await kind.get_mcp_tools(self, run_context)

@@ -16,7 +16,7 @@ from hookline.hooks.event import deep_equal
 from hookline.hosts.python.guard import to_plain_value
 
 with extra_required("hookline.frameworks.smolagents needs smolagents", "smolagents"):
-    from smolagents import AgentError, LocalPythonExecutor, MultiStepAgent
+    from smolagents import AgentError, FinalAnswerTool, LocalPythonExecutor, MultiStepAgent, Tool
 
 SUPPORT: Final = FrameworkSupport(
     name="smolagents",
@@ -71,8 +71,7 @@ class HooklineHooks:
 
     def guard_tools(self, agent: Any) -> None:
         for tool in agent.tools.values():
-            if tool.name != "final_answer" and getattr(tool.forward, "hookline", None) is not self:
-                self._guard_tool(tool)
+            self.guard_tool(tool)
         for managed in agent.managed_agents.values():
             self.install(managed)
 
@@ -86,7 +85,10 @@ class HooklineHooks:
         self._agents[run] = agent
         return run, answer.prompt
 
-    def _guard_tool(self, tool: Any) -> None:
+    def guard_tool(self, tool: Any) -> None:
+        """Of all tools, only the one that ends a run does nothing."""
+        if type(tool) is FinalAnswerTool or getattr(tool.forward, "hookline", None) is self:
+            return
         inner = tool.forward
 
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -184,7 +186,13 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
         finally:
             hookline.hooks.run_sync(begun.finish())
 
+    def execute_tool_call(self: Any, tool_name: str, arguments: Any) -> Any:
+        hookline.guard_tools(self)  # a tool may have been added while the agent runs
+        return kind.execute_tool_call(self, tool_name, arguments)
+
     members = {"run": run, "hookline": hookline, "__module__": kind.__module__, "__doc__": kind.__doc__}
+    if hasattr(kind, "execute_tool_call"):
+        members["execute_tool_call"] = execute_tool_call
     return type(kind.__name__, (kind,), members)
 
 
@@ -196,6 +204,12 @@ class _HookedExecutor:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def send_tools(self, tools: dict[str, Any]) -> None:
+        for tool in tools.values():
+            if isinstance(tool, Tool):
+                self._hookline.guard_tool(tool)
+        self._inner.send_tools(tools)
 
     def __call__(self, code: str) -> Any:
         return self._inner(self._hookline.judge_code(code))

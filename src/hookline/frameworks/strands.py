@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, RunningCalls, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -40,7 +40,7 @@ class HooklineHandler(InterventionHandler):
 
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
-        self._running: set[tuple[str, str]] = set()  # run and call: the method after a tool comes for refused ones too
+        self._running = RunningCalls()
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -105,15 +105,14 @@ class HooklineHandler(InterventionHandler):
             return Deny(reason=answer.refusal or "Not approved.")
         if answer.is_changed:
             event.tool_use["input"] = answer.input
-        self._running.add((run.key, call.id))
+        self._running.add(event.tool_use)
         current_run.set(run)
         return _EMPTY
 
     async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
         run, call = self._run_of(event), _call_of(event.tool_use)
-        if (run.key, call.id) not in self._running:
+        if not self._running.take(event.tool_use):
             return _EMPTY
-        self._running.discard((run.key, call.id))
         current_run.set(None)
         failed = event.result.get("status") == "error"
         content = event.result["content"]
