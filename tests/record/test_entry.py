@@ -82,7 +82,7 @@ def test_facts_can_be_left_out() -> None:
 
 def test_odd_facts_are_no_reason_to_fail() -> None:
     asked = Event("tool.before", {"host": "x", "session": {"id": 5}, "tool": {"name": ""}})
-    assert "session" not in outcome_entry(asked, ToolResult("x"), AS_THEY_ARE)
+    assert "session" not in outcome_entry(asked, ToolResult("x"), AS_THEY_ARE, lambda event: False)
 
 
 def test_a_persons_answer() -> None:

@@ -245,3 +245,92 @@ def test_what_is_secret_for_one_agent_is_masked_in_its_calls_only(
         inherited_environment.reset(token)
     told, masked = "/correct-horse", "/***"
     assert [record["facts"]["cwd"] for record in recorded(directory)] == [told, told, told, masked, masked, told]
+
+
+REDACTS = """\
+hooks:
+  - {id: remind, on: tool.after, then: {append: {result: Run the tests.}}}
+  - {id: redact, on: tool.after, then: {replace: {in: result, pattern: 'ZEBRA-\\d+', with: gone}}}
+"""
+
+
+def finished(name: str = "tool.after", result: Any = "see ZEBRA-42") -> Event:
+    return Event(name, {"tool": {"name": "Bash", "input": {"command": "ls"}, "ok": True, "result": result}})
+
+
+@pytest.mark.parametrize("result", ["see ZEBRA-42", {"stdout": "ZEBRA-42", "stderr": ""}])
+def test_what_hooks_remove_from_a_result_is_not_recorded(
+    directory: RecordDirectory, recorder: Recorder, result: Any
+) -> None:
+    recorder.decide_now(load_text(REDACTS, "hookline.yaml"), finished(result=result))
+    record = recorded(directory)[0]
+    assert "ZEBRA" not in json.dumps(record)
+    assert record["facts"]["tool"]["input"] == {"command": "ls"}
+    assert "gone" in record["trace"][-1]["outcome"]["changes"]["tool.result"]
+
+
+def test_a_result_that_is_withheld_is_not_recorded(directory: RecordDirectory, recorder: Recorder) -> None:
+    hooks = "hooks:\n  - {id: check, on: tool.after, on_error: closed, then: {run: exit 1, reads: nonzero}}\n"
+    asyncio.run(recorder.decide(load_text(hooks, "hookline.yaml"), finished()))
+    assert "ZEBRA" not in json.dumps(recorded(directory))
+
+
+def test_a_result_is_not_recorded_before_the_hooks_on_storing_it_have_answered(
+    directory: RecordDirectory, recorder: Recorder
+) -> None:
+    hooks = "hooks:\n  - {on: tool.store, then: {replace: {in: result, pattern: 'ZEBRA-\\d+', with: gone}}}\n"
+    book = load_text(hooks, "hookline.yaml")
+    for _ in range(2):  # the second is recorded in a shorter way
+        assert recorder.decide_now(book, finished()).event.read(("tool", "result")) == "see ZEBRA-42"
+    recorder.decide_now(book, finished("tool.store"))
+    assert "ZEBRA" not in json.dumps(recorded(directory))
+    assert len(recorded(directory)) == 3
+
+
+def test_an_error_is_not_recorded_before_the_hooks_after_the_tool_have_answered(
+    directory: RecordDirectory, recorder: Recorder
+) -> None:
+    tool = {"name": "Bash", "input": {"command": "ls"}, "ok": False, "error": "no ZEBRA-42"}
+    book = load_text(REDACTS, "hookline.yaml")
+    for _ in range(2):
+        recorder.decide_now(book, Event("tool.failed", {"tool": tool}))
+    assert "ZEBRA" not in json.dumps(recorded(directory))
+
+
+def test_what_hooks_remove_from_a_message_is_not_recorded(directory: RecordDirectory, recorder: Recorder) -> None:
+    redact = "then: {replace: {in: message.%s, pattern: 'ZEBRA-\\d+', with: gone}}"
+    hooks = (
+        f"hooks:\n  - {{on: message.create, {redact % 'content'}}}\n  - {{on: message.update, {redact % 'updates'}}}\n"
+    )
+    book = load_text(hooks, "hookline.yaml")
+    recorder.decide_now(book, Event("message.create", {"message": {"role": "tool", "content": "ZEBRA-1"}}))
+    recorder.decide_now(book, Event("message.update", {"message": {"id": "m", "updates": {"content": "ZEBRA-1"}}}))
+    text = json.dumps(recorded(directory))
+    assert ("ZEBRA" in text, text.count("gone")) == (False, 2)
+
+
+def test_what_came_of_a_call_is_not_recorded_if_hooks_remove_parts_of_results(
+    directory: RecordDirectory, recorder: Recorder
+) -> None:
+    for text, ok in (("ZEBRA-1", True), ("ZEBRA-2", False)):
+        recorder.write_outcome(load_text(REDACTS, "hookline.yaml"), event(), ToolResult(text, ok, "" if ok else text))
+    assert "ZEBRA" not in json.dumps(recorded(directory))
+    assert [record["facts"]["tool"]["ok"] for record in recorded(directory)] == [True, False]
+
+
+def test_everything_is_recorded_if_the_user_wants_it(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(load_text(f"record: {{facts: full}}\n{REDACTS}", "hookline.yaml"), finished())
+    assert recorded(directory)[0]["facts"]["tool"]["result"] == "see ZEBRA-42"
+
+
+def test_hooks_that_tell_others_of_a_decision_do_not_see_what_was_removed(recorder: Recorder, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    book = load_text(f"{REDACTS}  - {{on: decision.made, then: {{run: 'cat > {told}'}}}}\n", "hookline.yaml")
+
+    async def decide() -> None:
+        await recorder.decide(book, finished())
+        await book.host.drain(timedelta(seconds=30))
+
+    asyncio.run(decide())
+    assert json.loads(told.read_text())["tool"]["input"] == {"command": "ls"}
+    assert "ZEBRA" not in told.read_text()

@@ -451,6 +451,8 @@ for _dialect, _names in _AGENT_NAMES.items():
 
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
+RESULT_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.store", "message.create")
+"""The events whose hooks see a result, and may change it, before it is stored, in the order in which they happen."""
 BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them
 _AMBIGUOUS_NAMES: Final = {"session_start": "session.first_turn"}
 """Names that two dialects give to different events: what they mean where no dialect is named."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
-from hookline.hooks.event import Event
+from hookline.hooks.event import MISSING, REMOVED, Event, FactPath, overlaps
+from hookline.hooks.events import RESULT_EVENTS
 from hookline.hooks.host import ToolResult
-from hookline.hooks.outcome import SILENT, Failure
+from hookline.hooks.masking import MASK
+from hookline.hooks.outcome import SILENT, Failure, Outcome
 from hookline.hooks.record_settings import RecordedFacts
+from hookline.lazy_dataclasses import replace
 from hookline.record.facts import AsTheyAre
 
 ALWAYS_RECORDED: Final = frozenset(
@@ -32,6 +36,15 @@ NAMED_FACTS: Final = (("host", "name"), ("session", "id"), ("thread", "id"), ("a
 NAMED_TOOL_FACTS: Final = (("tool", "name"), ("call", "id"), ("caller", "caller"))
 
 
+_RESULT_PATHS: Final[tuple[FactPath, ...]] = tuple(
+    ("tool", part) for part in ("result", "error", "attachments", "more")
+)
+_MESSAGE_PATHS: Final[dict[str, tuple[FactPath, ...]]] = {
+    "message.create": (("message", "content"),),
+    "message.update": (("message", "updates"),),
+}
+
+
 def is_recorded(event: str) -> bool:
     """True for events that are recorded even if no hook says anything about them."""
     return event in ALWAYS_RECORDED
@@ -48,9 +61,56 @@ def hook_spoke(decision: Decision) -> bool:
     )
 
 
-def decision_entry(asked: Event, decision: Decision, seconds: float, recordable: AsTheyAre) -> dict[str, Any]:
-    """The record of a decision about the event as it was before any hook changed it."""
-    entry = _about("decision", asked, recordable)
+Hears = Callable[[str], bool]
+"""Whether a hook is on the event of this name."""
+
+
+class RemovedFacts:
+    """The parts of a result or message that hooks changed, or may still change before it is stored."""
+
+    def __init__(self, asked: Event, decision: Decision, hears: Hears) -> None:
+        self._left = decision.event
+        self._is_judged_later = _is_judged_later(asked.name, hears)
+        self._paths = tuple(path for path in _stored_paths(asked.name) if self._is_removed(path, asked.read(path)))
+
+    def hide(self, asked: Event) -> Event:
+        return asked.with_changes(tuple((path, MASK) for path in self._paths)) if self._paths else asked
+
+    def hide_in(self, outcome: Outcome) -> Outcome:
+        """The outcome of one hook: what a later one removed may still be in it."""
+        if not self._paths or not outcome.changes:
+            return outcome
+        changes = tuple((path, MASK if self._is_hidden(path, new) else new) for path, new in outcome.changes)
+        return replace(outcome, changes=changes)
+
+    def _is_removed(self, path: FactPath, value: Any) -> bool:
+        return value is not MISSING and bool(value) and (self._is_judged_later or self._left.read(path) != value)
+
+    def _is_hidden(self, path: FactPath, new: Any) -> bool:
+        is_part = any(overlaps(hidden, path) for hidden in self._paths)
+        return is_part and new is not REMOVED and (self._is_judged_later or self._left.read(path) != new)
+
+
+def _stored_paths(event: str) -> tuple[FactPath, ...]:
+    return _MESSAGE_PATHS.get(event) or (_RESULT_PATHS if event in RESULT_EVENTS else ())
+
+
+def _is_judged_later(event: str, hears: Hears) -> bool:
+    return event in RESULT_EVENTS and any(map(hears, RESULT_EVENTS[RESULT_EVENTS.index(event) + 1 :]))
+
+
+def judges_stored_results(hears: Hears) -> bool:
+    """Whether hooks may change a result after the events that are always recorded."""
+    return _is_judged_later("tool.after", hears)
+
+
+def decision_entry(
+    asked: Event, decision: Decision, seconds: float, recordable: AsTheyAre, removed: RemovedFacts | None = None
+) -> dict[str, Any]:
+    """The record of a decision about the event as it was before any hook changed it, without what they removed."""
+    if removed is not None and recordable.how is RecordedFacts.FULL:
+        removed = None
+    entry = _about("decision", asked if removed is None else removed.hide(asked), recordable)
     entry["verdict"] = decision.verdict.word
     if decision.reason:
         entry["reason"] = recordable.text(decision.reason)
@@ -66,14 +126,19 @@ def decision_entry(asked: Event, decision: Decision, seconds: float, recordable:
     if decision.failures:
         entry["failures"] = [_failure_entry(failure, recordable) for failure in decision.failures]
     if decision.trace:
-        entry["trace"] = [_trace_entry(ran, recordable) for ran in decision.trace if not ran.skip_reason]
+        entry["trace"] = [_trace_entry(ran, recordable, removed) for ran in decision.trace if not ran.skip_reason]
     entry["ms"] = round(seconds * 1000, 3)
     return entry
 
 
-def outcome_entry(call: Event, result: ToolResult, recordable: AsTheyAre) -> dict[str, Any]:
-    """The record of what came of a tool call about which no hook was asked afterwards."""
+def outcome_entry(call: Event, result: ToolResult, recordable: AsTheyAre, hears: Hears) -> dict[str, Any]:
+    """The record of what came of a tool call about which no hook was asked afterwards.
+
+    If there are hooks that could have removed something from the result, the record does not have it.
+    """
     said = {"result": result.content} if result.ok else {"error": result.error}
+    if recordable.how is not RecordedFacts.FULL and any(map(hears, RESULT_EVENTS)):
+        said = dict.fromkeys(said, MASK)
     tool = {**call.facts.get("tool", {}), "ok": result.ok, **said}
     ended = Event("tool.after" if result.ok else "tool.failed", {**call.facts, "tool": tool})
     return _about("outcome", ended, recordable)
@@ -105,10 +170,11 @@ def _failure_entry(failure: Failure, recordable: AsTheyAre) -> dict[str, Any]:
     return {"hook": failure.hook, "kind": str(failure.kind), "text": recordable.text(failure.text)}
 
 
-def _trace_entry(ran: TraceEntry, recordable: AsTheyAre) -> dict[str, Any]:
+def _trace_entry(ran: TraceEntry, recordable: AsTheyAre, removed: RemovedFacts | None) -> dict[str, Any]:
     entry: dict[str, Any] = {"hook": ran.hook.id, "file": ran.hook.origin.file, "line": ran.hook.origin.line}
     if ran.outcome is not None:
-        entry["outcome"] = recordable.value(outcome_json(ran.outcome))
+        outcome = ran.outcome if removed is None else removed.hide_in(ran.outcome)
+        entry["outcome"] = recordable.value(outcome_json(outcome))
     if not ran.applied:
         entry["applied"] = False
     if ran.failure is not None:

@@ -20,7 +20,16 @@ from hookline.hooks.host import NO_HOST, Host, ToolResult
 from hookline.hooks.record_settings import RecordedFacts, Telemetry
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
-from hookline.record.entry import ALWAYS_RECORDED, answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
+from hookline.record.entry import (
+    ALWAYS_RECORDED,
+    RemovedFacts,
+    answer_entry,
+    decision_entry,
+    hook_spoke,
+    is_recorded,
+    judges_stored_results,
+    outcome_entry,
+)
 from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, environment_secrets, may_have_secret
 from hookline.record.segment import RecordDirectory, record_directory
 from hookline.record.silent_entry import SilentEntries
@@ -29,6 +38,7 @@ from hookline.record.writer import RecordWriter, encode_record
 DECISION_MADE: Final = "decision.made"
 _MAX_LINE: Final = 1 << 16
 _KEEP_AGAIN_SECONDS: Final = 5.0
+_FAST_PATH_EVENTS: Final = ALWAYS_RECORDED - {"tool.failed"}  # hooks on tool.after may change what it says
 _MAX_FAST_PATH_BOOKS: Final = 4  # each stays in memory
 EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
 _log = logging.getLogger("hookline")
@@ -55,7 +65,8 @@ class Recorder:
         decision = await book.decide(event, host, explain)
         self.write_decision(book, event, decision, time.perf_counter() - begun)
         if book.hears(DECISION_MADE) and (is_recorded(event.name) or hook_spoke(decision)):
-            await book.decide(_decision_made(event, decision), host)
+            shown = RemovedFacts(event, decision, book.hears).hide(event)
+            await book.decide(_decision_made(shown, decision), host)
         return decision
 
     def decide_now(self, book: Book, event: Event, host: Host = NO_HOST) -> Decision:
@@ -72,7 +83,7 @@ class Recorder:
         self._write(book, lambda recordable: {**decision_entry(asked, decision, 0.0, recordable), "again": True})
 
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
-        if id(book) in self._fast_path_books and asked.name in ALWAYS_RECORDED:
+        if id(book) in self._fast_path_books and asked.name in _FAST_PATH_EVENTS:
             try:
                 silent, secrets = self._silent, environment_secrets()
                 if silent.secrets is not secrets:
@@ -85,14 +96,15 @@ class Recorder:
                 pass
         if asked.name not in ALWAYS_RECORDED and not hook_spoke(decision):
             return
-        record = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+        removed = RemovedFacts(asked, decision, book.hears)
+        record = self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable, removed))
         telemetry = book.record.telemetry or self._telemetry
         if telemetry is not None and book.record.enabled:
             self._send(telemetry, book, record, lambda recordable: decision_entry(asked, decision, seconds, recordable))
 
     def write_outcome(self, book: Book, call: Event, result: ToolResult) -> None:
         """What came of a call about which no hook is asked afterwards."""
-        self._write(book, lambda recordable: outcome_entry(call, result, recordable))
+        self._write(book, lambda recordable: outcome_entry(call, result, recordable, book.hears))
 
     def write_answer(self, book: Book, event: Event, approved: bool, by: str = "user") -> None:
         """What a person answered to a question about the event."""
@@ -160,12 +172,12 @@ class Recorder:
             return ""
 
     def _allow_fast_path(self, book: Book) -> None:
-        """If its files are kept, facts are masked, and nobody else is told of its decisions."""
+        """If its files are kept, facts are masked, nobody else is told of its decisions, and no result is left out."""
         settings = book.record
         sends = settings.telemetry is not None or self._telemetry is not None
         if book.files.hash not in self._kept or settings.facts is not RecordedFacts.MASKED:
             return
-        if sends or book.hears(DECISION_MADE):
+        if sends or book.hears(DECISION_MADE) or judges_stored_results(book.hears):
             return
         if len(self._fast_path_books) >= _MAX_FAST_PATH_BOOKS:
             self._fast_path_books.clear()

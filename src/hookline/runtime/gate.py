@@ -17,8 +17,6 @@ from hookline.runtime.tools.tool_definition import Tool, ToolContext, raised_res
 from hookline.standard_agents.state import result_text
 
 QUEUE_CALLER: Final = "queue"
-RESULT_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.store", "message.create")
-"""The events whose hooks see a result, and may change it, before it is stored."""
 
 
 class CallNotAllowedError(HooklineError):

@@ -10,12 +10,13 @@ from hookline.engine.decision import Decision
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
+from hookline.hooks.events import RESULT_EVENTS
 from hookline.hooks.host import Command, Host, Notice, ProgramResult, ToolResult, current_hook, inherited_environment
 from hookline.hooks.outcome import Verdict
 from hookline.lazy_dataclasses import replace
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
-from hookline.runtime.gate import RESULT_EVENTS, ToolCall, execute
+from hookline.runtime.gate import ToolCall, execute
 from hookline.runtime.interception import InterceptionDeniedError
 from hookline.runtime.investigation import READING_TOOLS, inspect_result, investigate
 from hookline.runtime.models.hook_model import complete

@@ -8,12 +8,13 @@ from typing import Any
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted
+from hookline.hooks.events import RESULT_EVENTS
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import kind_of_name
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.approvals import ApprovalDenied, request_approval
-from hookline.runtime.gate import QUEUE_CALLER, RESULT_EVENTS, ToolCall, execute
+from hookline.runtime.gate import QUEUE_CALLER, ToolCall, execute
 from hookline.runtime.history import format_calls
 from hookline.runtime.interception import InterceptionDeniedError
 from hookline.runtime.models.model import RequestedCall

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision, TraceEntry
 from hookline.hooks.event import path_text
-from hookline.runtime.gate import RESULT_EVENTS
+from hookline.hooks.events import RESULT_EVENTS
 from hookline.runtime.updates import (
     ApprovalAnswered,
     ApprovalRequested,

@@ -37,7 +37,7 @@ RECORD_KEYS: Final = key_table(
         "facts",
         schema=enum_schema(tuple(RecordedFacts)),
         default="`masked`",
-        help="what is kept of an event's facts: `masked` hides secrets, `full` keeps everything, `none` keeps nothing",
+        help="what is kept of an event's facts: `masked` hides secrets, `full` keeps everything, also what hooks removed, `none` keeps nothing",
     ),
     Key(
         "keep",
