@@ -35,6 +35,7 @@ from hookline.dialects.native.on_error import (
     fails_closed,
     parse_on_error,
     withhold_result,
+    withholds,
     write_on_error,
 )
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
@@ -249,7 +250,8 @@ def _parse_step(at: Node, info: HookInfo) -> ChainStep | None:
     value = {key: part for key, part in at.value.items() if key not in STEP_KEYS} if is_mapping else at.value
     timeout, on_error = own.get("timeout", info.timeout), own.get("on_error")
     closed = info.fails_closed if on_error is None else fails_closed(on_error)
-    own_info = replace(info, timeout=timeout, fails_closed=closed)
+    withheld = info.withholds if on_error is None else withholds(on_error, info.event)
+    own_info = replace(info, timeout=timeout, fails_closed=closed, withholds=withheld)
     action = parse_action(Node(at.document, at.path, at.problems, value), own_info)
     if action is None:
         return None

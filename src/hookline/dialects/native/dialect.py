@@ -59,7 +59,9 @@ from hookline.dialects.native.on_error import (
     fails_closed,
     parse_on_error,
     redacts,
+    undo_withhold_result,
     withhold_result,
+    withholds,
     write_on_error,
 )
 from hookline.dialects.native.record import parse_record_settings, record_schema
@@ -293,8 +295,9 @@ def _build_hook(
 
 def _hook_info(event: str, id: str, values: dict[str, Any]) -> HookInfo:
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
-    closed = fails_closed(values.get("on_error"))
-    return HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, closed)
+    on_error = values.get("on_error")
+    closed, withheld = fails_closed(on_error), withholds(on_error, event)
+    return HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, closed, withheld)
 
 
 def _parse_then(at: Node, info: HookInfo) -> Action | None:
@@ -363,8 +366,18 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
         from hookline.dialects.conversion import NotExpressible
 
         raise NotExpressible(f"it names tools in the words of {' and '.join(sorted(names))}")
-    info = HookInfo(hook.event, VOCABULARIES[next(iter(names))], hook.timeout, hook.id)
+    vocabulary, withheld = VOCABULARIES[next(iter(names))], _may_withhold(hook.on_error, hook.then)
+    info = HookInfo(hook.event, vocabulary, hook.timeout, hook.id, withholds=withheld)
     return write_mapping(HOOK_KEYS, hook, info)
+
+
+def _may_withhold(on_error: Outcome | None, then: Action) -> bool:
+    """Whether a failure of the action, or of one of its steps, withholds a result."""
+    if on_error is not None and undo_withhold_result(on_error) != on_error:
+        return True
+    from hookline.hooks.actions.chain import Chain  # loading a file needs none
+
+    return isinstance(then, Chain) and any(_may_withhold(step.on_error, step.action) for step in then.steps)
 
 
 def _append_hook(written: list[dict[str, Any]], value: dict[str, Any]) -> None:

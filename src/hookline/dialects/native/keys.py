@@ -61,6 +61,7 @@ class HookInfo:
     timeout: timedelta
     hook_id: str
     fails_closed: bool = False  # a failure of the action is not let through
+    withholds: bool = False  # the author wrote that a failure withholds a result
 
 
 def _not_read(at: Node, info: Any) -> Any:

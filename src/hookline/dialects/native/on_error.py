@@ -85,6 +85,11 @@ def fails_closed(on_error: Outcome | None) -> bool:
     return on_error is None or on_error.verdict >= Verdict.ASK
 
 
+def withholds(on_error: Outcome | None, event: str) -> bool:
+    """Whether it is written that a failure withholds a result."""
+    return on_error is not None and withhold_result(on_error, event, "") != on_error
+
+
 def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
     """After a tool has run it is too late to deny: there, `closed` gives the agent an error instead of the result.
 

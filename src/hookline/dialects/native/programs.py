@@ -92,8 +92,12 @@ def _write_run(action: Action, info: HookInfo) -> Any:
 
 
 def default_result_format(info: HookInfo) -> ResultFormat:
-    """If the event can be denied, an exit code other than 0 denies it; if not, the exit code is ignored."""
-    return ResultFormat.NONZERO if EVENTS[info.event].accepts & May.DENY else ResultFormat.NEVER
+    """If the event can be denied, an exit code other than 0 denies it. After a tool it is a failure, if the author wrote
+    that failures withhold the result; else it is ignored.
+    """
+    if EVENTS[info.event].accepts & May.DENY:
+        return ResultFormat.NONZERO
+    return ResultFormat.ERROR if info.withholds else ResultFormat.NEVER
 
 
 def _post_result_format(info: HookInfo) -> ResultFormat:
@@ -223,7 +227,8 @@ def _parse_headers(at: Node, info: HookInfo) -> tuple[tuple[str, str], ...]:
 
 def _reads_key(usual: Callable[[HookInfo], ResultFormat], **rest: Any) -> Key:
     def write(action: RunProgram | PostEvent, info: HookInfo) -> Any:
-        return NOT_WRITTEN if action.result_parser.format is usual(info) else str(action.result_parser.format)
+        is_usual = action.result_parser.format is usual(info) and not info.withholds
+        return NOT_WRITTEN if is_usual else str(action.result_parser.format)
 
     return choice_key("reads", ResultFormat, write=write, **rest)
 
@@ -298,7 +303,7 @@ _RUN_OPTIONS: Final = key_table(
     ),
     _reads_key(
         default_result_format,
-        default="`nonzero` if the event can be denied, else `never`",
+        default="`nonzero` if the event can be denied; `error` after a tool with `on_error: closed`; else `never`",
         help="[how its result is read](#how-its-result-is-read)",
     ),
     _tell_key(help="who gets stdout after exit code 0: `agent` or `user`"),
