@@ -62,6 +62,7 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{tool: bsh}", "unknown-tool", Severity.ERROR, "Did you mean bash?"),
         ("{tool: [bash, wirte_file]}", "unknown-tool", Severity.ERROR, "Did you mean write_file?"),
         ("{kind: shell, input: {commnd: x}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
+        ("{input: {file_pth: x}}", "unknown-field", Severity.ERROR, "Did you mean file_path?"),
         ("{kind: shell, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
         ("{tool: bash, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
         ("{kind: [read, write], input: {pth: x}}", "unknown-field", Severity.ERROR, "Did you mean path?"),

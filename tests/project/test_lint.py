@@ -106,6 +106,14 @@ def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:
     assert "These events have it: tool." in lint_texts(f"id: x, {hook}")
 
 
+@pytest.mark.parametrize(("fact", "meant"), [("tool.inputt.command", "tool.input"), ("agent.nmae", "agent.name")])
+def test_a_guard_on_a_misspelled_fact_is_an_error(fact: str, meant: str) -> None:
+    (found,) = lint_hooks(hooks_of(f"id: x, on: tool.before, when: {{fact: {{{fact}: a}}}}, then: {{deny: no}}"))
+    assert (found.severity, found.hint) == (Severity.ERROR, f"Did you mean {meant}?")
+    (found,) = lint_hooks(hooks_of(f"id: x, on: tool.before, when: {{fact: {{{fact}: a}}}}, then: {{log: a}}"))
+    assert found.severity is Severity.WARNING
+
+
 @pytest.mark.parametrize(
     "when",
     [

@@ -8,15 +8,15 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Final, TypeAlias
 
-from hookline.config.problem import Problem
-from hookline.formatting import file_label
+from hookline.config.problem import Problem, Severity
+from hookline.formatting import file_label, is_typo
 from hookline.hooks.actions.chain import leaf_actions
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import FactPath
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import COMMON_FACTS, EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Action, Condition, May, may_of
@@ -123,7 +123,19 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
         events = words.events(name for name in EVENTS if _has_fact(name, path))
         hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
         what = f"{hook.id} reads {words.fact(path)}, which {hook.event_name} never has."
-        yield hook_problem("unknown-fact", hook, what, hint)
+        meant = None if events else _misspelled_fact(path)
+        if meant is not None:
+            hint = f"Did you mean {meant}?"
+        is_dead = meant is not None and hook.may_stop
+        yield hook_problem("unknown-fact", hook, what, hint, Severity.ERROR if is_dead else Severity.WARNING)
+
+
+@lru_cache(maxsize=4096)
+def _misspelled_fact(path: FactPath) -> str | None:
+    """The fact that was probably meant: `tool.inputt.command`."""
+    facts = dict.fromkeys((*COMMON_FACTS, *(fact for event in EVENTS.values() for fact in event.facts)))
+    written = {fact: ".".join(map(str, path[: fact.count(".") + 1])) for fact in facts}
+    return next((fact for fact, given in written.items() if is_typo(given, fact)), None)
 
 
 def _required_facts(action: Action) -> Iterable[FactPath]:
