@@ -170,12 +170,20 @@ _MODULES: Final = {
 }
 DIALECT_NAMES: Final = tuple(_MODULES)
 INSTALLED_PLUGINS_FILE: Final = ".claude/plugins/installed_plugins.json"
+GEMINI_EXTENSIONS: Final = ".gemini/extensions"
 
 
 def _claude_plugin_files(home: Path, directories: Sequence[Path]) -> Iterable[Path]:
     if not os.path.exists(home / INSTALLED_PLUGINS_FILE):
         return ()
     files: FileSelector = import_module("hookline.dialects.claude_code.plugins").plugin_hooks_files
+    return files(home, directories)
+
+
+def _gemini_extension_files(home: Path, directories: Sequence[Path]) -> Iterable[Path]:
+    if not os.path.exists(home / GEMINI_EXTENSIONS):
+        return ()
+    files: FileSelector = import_module("hookline.dialects.agent_files.gemini_extensions").extension_hooks_files
     return files(home, directories)
 
 
@@ -231,6 +239,7 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     ),
     "gemini_cli": (
         ConfigLocation(".gemini/settings.json", user=True),
+        ConfigLocation(".gemini/extensions/*/hooks/hooks.json", user=True, selector=_gemini_extension_files),
         ConfigLocation(".gemini/settings.json"),
     ),
     "hook_interchange": (

@@ -111,6 +111,7 @@ class AgentFormat:
     conditions: Mapping[str, Condition] = field(default_factory=dict)  # what an event's name says, besides the event
     results: Mapping[str, ResultParser] = field(default_factory=dict)  # by the event's name, where it differs
     environment: Mapping[str, str] = field(default_factory=dict)  # templates
+    expands: Callable[[str, str], str] | None = None  # a command, for the file of this name
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
     runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has

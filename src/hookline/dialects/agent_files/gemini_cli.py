@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
+from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.dialects.agent_files.claude_shape import NOTIFICATION_STDIN, SESSION_STDIN, TOOL_STDIN
@@ -27,6 +29,17 @@ def _switched_off(value: Any) -> tuple[bool, tuple[str, ...]]:
     found = [part for part in parts if isinstance(part, dict)]
     names = [name for part in found if isinstance(part.get("disabled"), list) for name in part["disabled"]]
     return any(part.get("enabled") is False for part in found), tuple(name for name in names if isinstance(name, str))
+
+
+def _expand(command: str, file: str) -> str:
+    """In an extension's file, Gemini CLI replaces a few names before a shell reads the command."""
+    if not PurePath(file).match(".gemini/extensions/*/hooks/hooks.json"):
+        return command
+    extension = os.path.abspath(os.path.expanduser(PurePath(file).parent.parent))
+    names = {"extensionPath": extension, "workspacePath": "$GEMINI_PROJECT_DIR", "/": "/", "pathSeparator": "/"}
+    for name, text in names.items():
+        command = command.replace(f"${{{name}}}", text)
+    return command
 
 
 FORMAT: Final = define_format(
@@ -79,6 +92,7 @@ FORMAT: Final = define_format(
             "GEMINI_SESSION_ID": "{{session.id}}",
             "CLAUDE_PROJECT_DIR": "{{workspace}}",
         },
+        expands=_expand,
         unsupported_events=("BeforeModel", "AfterModel", "BeforeToolSelection"),
         other_hook_keys=_SWITCHES,
         deduplicates=True,
