@@ -108,8 +108,8 @@ class FrameworkHooks:
             self._runs.pop(run.key, None)
 
     def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
-        """Waits for `work` from sync code, on the session's own event loop."""
-        return self.session.run(work)
+        """Waits for `work` of an AgentRun from sync code."""
+        return self.session.run_in_place(work)
 
     def close(self) -> None:
         """Fires `agent.end` and `session.end` for each conversation, and waits for background hooks."""

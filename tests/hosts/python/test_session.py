@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import subprocess
 import sys
 import threading
@@ -300,3 +301,80 @@ def test_hooks_and_trust_are_found_where_the_commands_find_them(
     with hookline.session(tmp_path / "project") as s:
         assert s.run(s.decide("tool.before", tool={"name": "a", "input": {}})).by == "users"
         assert s.run(s.decide("tool.before", tool={"name": "b", "input": {}})).by == "projects"
+
+
+class Seen:
+    """Where a person was asked and a hook ran: the thread, and whether an event loop ran there."""
+
+    def __init__(self) -> None:
+        self.threads: list[threading.Thread] = []
+        self.loops: list[bool] = []
+
+    def note(self) -> None:
+        self.threads.append(threading.current_thread())
+        try:
+            self.loops.append(asyncio.get_running_loop().is_running())
+        except RuntimeError:
+            self.loops.append(False)
+
+    async def ask(self, question: Question) -> bool:
+        self.note()
+        await asyncio.sleep(0)
+        return question.reason.startswith("Push?")
+
+
+def loop_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "hookline"]
+
+
+def test_sync_code_decides_in_its_own_thread_if_nobody_waits(config: Path) -> None:
+    session, before = begun(config), loop_threads()
+    tool = {"name": "bash", "input": {"command": "rm x"}}
+    assert session.run_in_place(session.fire("tool.before", {"tool": tool})).denied
+    assert loop_threads() == before
+    session.close()
+
+
+def test_sync_code_goes_on_in_the_loop_if_a_hook_waits(config: Path) -> None:
+    config.write_text("hooks:\n  - {id: slow, on: tool.before, then: {run: 'echo no >&2; exit 2'}, on_error: closed}\n")
+    session = begun(config)
+    variable = contextvars.ContextVar("variable", default="")
+
+    async def twice() -> tuple[bool, bool, str]:
+        token = variable.set("kept")
+        tool = {"name": "bash", "input": {"command": "ls"}}
+        first = await session.fire("prompt.submit", {"prompt": "go"})
+        second = await session.fire("tool.before", {"tool": tool})
+        held = variable.get()
+        variable.reset(token)
+        return first.denied, second.denied, held
+
+    assert session.run_in_place(twice()) == (False, True, "kept")
+    assert variable.get() == ""
+    session.close()
+
+
+def test_sync_code_asks_a_person_in_the_loop(config: Path) -> None:
+    seen = Seen()
+    session = begun(config, ask=seen.ask)
+    tool = {"name": "bash", "input": {"command": "git push"}}
+
+    async def agree() -> None:
+        await session.agree(await session.fire("tool.before", {"tool": tool}))
+
+    session.run_in_place(agree())
+    assert seen.loops == [True]
+    assert seen.threads != [threading.current_thread()]
+    session.close()
+
+
+def test_an_error_in_sync_code_comes_back(config: Path) -> None:
+    session = begun(config)
+
+    async def fail() -> None:
+        await session.fire("prompt.submit", {"prompt": "go"})
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        session.run_in_place(fail())
+    session.close()

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
-from hookline.errors import Denied, Halted, HooklineError, UnavailableError
+from hookline.errors import Denied, Halted, HooklineError, MustWait, UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.events import ENDING_EVENTS, EVENTS, canonical_event
 from hookline.hooks.host import Thread, ToolResult
@@ -112,11 +112,23 @@ class Session:
         if name in ("session.start", "prompt.submit"):
             self._denied_stops = 0
         if name not in ENDING_EVENTS:
-            return await self._recorder.decide(self.book, fired, self._host)
+            return await self._decide_event(fired)
         if lacks_stop_active(fired):
             fired = add_stop_active(fired, self._denied_stops)
-        decision = limit_denied_stops(await self._recorder.decide(self.book, fired, self._host), self._denied_stops)
+        decision = limit_denied_stops(await self._decide_event(fired), self._denied_stops)
         self._denied_stops = self._denied_stops + 1 if denies_stop(decision) else 0
+        return decision
+
+    async def _decide_event(self, event: Event) -> Decision:
+        if not _is_run_in_place.get():
+            return await self._recorder.decide(self.book, event, self._host)
+        try:
+            decision = self._recorder.decide_now(self.book, event, self._host)
+        except MustWait:
+            await _MoveToLoop()
+            return await self._recorder.decide(self.book, event, self._host)
+        if decision.verdict is Verdict.ASK:  # whoever is asked takes their time
+            await _MoveToLoop()
         return decision
 
     def record_outcome(self, decision: Decision, result: ToolResult) -> None:
@@ -173,6 +185,7 @@ class Session:
         """Anything but True is a no. Without an answer in time, the default of the ask counts."""
         if self._ask is None:
             return False
+        await _MoveToLoop()
         answer = self._ask(question)
         if not inspect.isawaitable(answer):
             return answer is True
@@ -209,6 +222,13 @@ class Session:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for `work` from sync code, on the session's own event loop."""
         return self._own_loop.run(work)
+
+    def run_in_place(self, work: Coroutine[Any, Any, T]) -> T:
+        """Like `run`, but as long as nobody waits, `work` runs in this thread: to wake another one takes longer than to decide.
+
+        `work` may wait only for methods of this session.
+        """
+        return self._own_loop.run_in_place(work)
 
     async def __aenter__(self) -> Session:
         self._begin()
@@ -251,6 +271,7 @@ class Session:
 
     async def drain(self) -> None:
         """Waits for background hooks of this event loop."""
+        await _MoveToLoop()
         await self._host.drain(_DRAIN_TIMEOUT)
 
     def close(self) -> None:
@@ -349,6 +370,18 @@ class _SessionHost(LocalHost):
         return result
 
 
+_is_run_in_place: Final[ContextVar[bool]] = ContextVar("is_run_in_place", default=False)
+"""True in a coroutine that sync code runs in its own thread, outside of a task."""
+
+
+class _MoveToLoop:
+    """Awaited before anything that needs an event loop: a coroutine that was run in place goes on as a task of the loop."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        if _is_run_in_place.get():
+            yield
+
+
 class _LoopThread:
     """An event loop in a thread, started when it is first needed."""
 
@@ -361,7 +394,7 @@ class _LoopThread:
     def is_started(self) -> bool:
         return self._loop is not None
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
+    def run(self, work: Coroutine[Any, Any, T], context: contextvars.Context | None = None) -> T:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -370,8 +403,24 @@ class _LoopThread:
         if threading.current_thread() is self._thread:
             work.close()
             raise HooklineError("a guarded tool that is not async was called by a hook's own loop")
-        started = _run_in_context(work, contextvars.copy_context())
+        started = _run_in_context(work, context or contextvars.copy_context())
         return asyncio.run_coroutine_threadsafe(started, self._loop).result()
+
+    def run_in_place(self, work: Coroutine[Any, Any, T]) -> T:
+        if threading.current_thread() is self._thread:
+            return self.run(work)  # which refuses it
+        context = contextvars.copy_context()
+        context.run(_is_run_in_place.set, True)
+        try:
+            awaited = context.run(work.send, None)
+        except StopIteration as done:
+            answer: T = done.value
+            return answer
+        if awaited is not None:
+            work.close()
+            raise RuntimeError(f"awaited outside of an event loop: {awaited!r}")
+        context.run(_is_run_in_place.set, False)
+        return self.run(work, context)  # it stands at a _MoveToLoop
 
     def close(self) -> None:
         loop, thread = self._loop, self._thread
