@@ -102,6 +102,32 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
             '{"hooks": {"PreToolUse": [{"action": "log"}]}}',
             [("log", "PreToolUse {{toolName}} {{input}}")],
         ),
+        (
+            "flo",
+            "hub.json",
+            '{"hooks": {"PostToolUse": [{"command": "echo {{input.path}} {{result}} {{sandbox}}"}]}}',
+            [("command", "echo {{input.path}} {{result}} {{sandbox}}  (in {{sandbox}})")],
+        ),
+        *(
+            ("digitorn", "digitorn.yaml", f"runtime: {{hooks: [{{id: g, on: tool_end, action: {action}}}]}}", shown)
+            for action, shown in (
+                (
+                    '{type: pipe, to: lsp.notify_change, map: {path: "{{tool.params.path}}", all: "{{tool.result}}"}}',
+                    [("pipe", 'lsp.notify_change {"path": "{{tool.params.path}}", "all": "{{tool.result}}"}')],
+                ),
+                (
+                    "{type: transform_result, transformation: {append_to_result: x, inject_note: y}}",
+                    [("transform_result", "tool.result + x"), ("transform_result", "y")],
+                ),
+                ("{type: inject_message, content: hi}", [("inject_message", "hi")]),
+                ("{type: compact_context}", [("compact_context", "compact")]),
+                ('{type: log, message: "{turn} {{tool.name}}"}', [("log", "{turn} {{tool.name}}")]),
+                (
+                    '{type: chain, actions: [{type: log, message: x}, {type: shell, command: "a {{tool.params.path}}"}]}',
+                    [("log", "x"), ("shell", "a {{tool.params.path}}")],
+                ),
+            )
+        ),
     ],
 )
 def test_a_review_uses_the_words_of_its_file(dialect: str, file: str, text: str, shown: list[tuple[str, str]]) -> None:

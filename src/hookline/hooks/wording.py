@@ -49,6 +49,8 @@ class Wording:
     answers: Mapping[May, str] = field(default_factory=lambda: NATIVE_ANSWERS)
     facts: Mapping[str, str] = field(default_factory=dict)
     phrases: Mapping[str, str] = field(default_factory=dict)  # conditions that have a name of their own
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    """Those that are more than a fact: what stands in hookline's braces, without spaces → what the file has."""
     action_word: Callable[[Action], str | None] | None = None  # None: as hookline calls its actions
     condition_word: Callable[[Condition], str | None] | None = None
     unit: str = ""  # of a number that is a duration: ms or s; empty: durations are written with their unit
@@ -57,7 +59,7 @@ class Wording:
     default_order: int = 0
     adds_environment: bool = False  # to every program, so that its variables are not the author's
     failures: Mapping[str, str] = field(default_factory=dict)
-    """What a failure means: where it `blocks`, where it `ends` the round, or by how an exit code is read."""
+    """What a failure means: where it `blocks`, `ends` the round or `tells` the agent, or by how an exit code is read."""
     run_earlier: str = "give it a lower order"
     never: str = "Remove the hook if that is what you want."
     wait: str = ""  # how to make a hook's answer count, if the dialect can say
@@ -119,8 +121,13 @@ class Wording:
         return self.fact(parse_path(found[0]))
 
     def as_written(self, text: str) -> str:
-        """A command with its placeholders as the dialect calls them."""
-        return _PLACEHOLDER.sub(lambda found: f"{{{{{self.fact(parse_path(found[1]))}{found[2]}}}}}", text)
+        """A text with its placeholders as the dialect calls them."""
+        return _PLACEHOLDER.sub(self._write_placeholder, text)
+
+    def _write_placeholder(self, found: re.Match[str]) -> str:
+        filter = "" if self.facts and found[2].strip(" |") == "or_empty" else found[2]
+        own = self.placeholders.get(f"{found[1]}{filter}".replace(" ", ""))
+        return f"{{{{{self.fact(parse_path(found[1]))}{filter}}}}}" if own is None else own
 
     def result(self, format: str) -> str:
         """How the result of a program is read."""
@@ -135,6 +142,8 @@ class Wording:
 
     def failure(self, on_error: Outcome, format: str | None) -> str:
         """What happens if a hook fails; empty where hookline's own words are used."""
+        if on_error.notes and "tells" in self.failures:
+            return self.failures["tells"]
         blocks, ends = on_error.verdict is Verdict.DENY, on_error.final
         return self.failures.get("blocks" if blocks else "ends" if ends else format or "", "")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookline.dialects.dialect import Capability
 from hookline.formatting import printable
 from hookline.hooks.hook import Hook
-from hookline.hooks.protocols import May
+from hookline.hooks.protocols import Action, May
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.packs import PackFile
@@ -16,8 +16,10 @@ from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
 
-_TEMPLATES: Final = ("run", "only_if", "log")
-_CHANGES: Final = ("set", "remove")
+_TEMPLATES: Final = ("run", "only_if", "log", "call", "notify", "say")
+_CHANGES: Final = ("set", "remove", "append")
+_ACTIONS: Final = ("run", "call", "diagnose", "request", "tell", *_CHANGES)
+"""What an action does, in hookline's own words; another dialect has one word for the whole action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,24 @@ def effects_of_hook(hook: Hook) -> HookEffects:
         only_if = action.only_if and replace(action.only_if, env=())
         action = replace(action, program=replace(action.program, env=()), only_if=only_if)
     said = (
-        *((_answer_word(what, words), _as_written(what, text, words)) for what, text in action.describe()),
+        *_describe_action(action, words),
         *((f"if it fails, {_answer_word(what, words)}", text) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
     return HookEffects(hook.id, hook.event_name, hook.origin.line, deeds)
+
+
+def _describe_action(action: Action, words: Wording) -> Iterator[tuple[str, str]]:
+    from hookline.hooks.actions.chain import Chain
+
+    if isinstance(action, Chain):
+        for step in action.steps:
+            yield from _describe_action(step.action, words)
+        return
+    word = words.action_word(action) if words.action_word is not None else None
+    for what, text in action.describe():
+        shown = word if word is not None and what in _ACTIONS else _answer_word(what, words)
+        yield shown, _as_written(what, text, words)
 
 
 def _answer_word(what: str, words: Wording) -> str:
@@ -97,8 +112,8 @@ def _answer_word(what: str, words: Wording) -> str:
 
 def _as_written(what: str, text: str, words: Wording) -> str:
     if what in _CHANGES:
-        path, equals, value = text.partition(" = ")
-        return words.explain(path) + equals + value
+        path, sign, value = text.partition(" + " if what == "append" else " = ")
+        return words.explain(path) + sign + words.as_written(value)
     return words.as_written(text) if what in _TEMPLATES else text
 
 

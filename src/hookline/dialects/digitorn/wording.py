@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from hookline.dialects.digitorn.templates import NUMBER_FACTS
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.call_tool import CallTool, TellWhen
+from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.actions.diagnose import Diagnose
+from hookline.hooks.actions.notify import Notify
 from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.python_function import CustomAction
 from hookline.hooks.actions.run_program import RunProgram
@@ -70,6 +73,10 @@ def _action_word(action: Action) -> str | None:
             return "transform_result" if any(edit.path == ("tool", "result") for edit in edits) else "transform_params"
         case Diagnose():
             return "lsp_diagnose"
+        case Notify():
+            return "notify"
+        case Chain(steps) if all(_action_word(step.action) == "transform_result" for step in steps):
+            return "transform_result"
         case CustomAction(name):
             return name
         case _:
@@ -99,11 +106,15 @@ WORDING: Final = Wording(
         "tool.ok is absent, not false": "there is no result yet",
         "tool.ok is false": "tool_failed",
     },
+    placeholders={
+        "result.text": "{{tool.result}}",
+        **{fact.replace(" ", ""): f"{{{name}}}" for name, fact in NUMBER_FACTS.items()},
+    },
     action_word=_action_word,
     condition_word=_condition_word,
     unit="s",
     order_key="priority",
     default_order=100,
-    failures={ResultFormat.ERROR: "logged"},
+    failures=dict.fromkeys(("", *ResultFormat), "logged") | {"tells": "on_error: inject: the agent is told"},
     run_earlier="give it a lower priority",
 )

@@ -33,6 +33,7 @@ WORDING: Final = Wording(
         "agent.id": "agentId",
         "workspace": "sandbox",
     },
+    placeholders={"tool|content": "{{result}}"},
     action_word=_action_word,
     unit="ms",
     order_key="priority",

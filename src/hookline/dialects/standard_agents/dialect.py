@@ -16,7 +16,13 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.wording import Wording
 
 NAME: Final = "standard_agents"
-WORDING: Final = Wording(dialect=NAME, unit="s", run_earlier="list it earlier", on_error="a failure")
+WORDING: Final = Wording(
+    dialect=NAME,
+    unit="s",
+    failures={"blocks": "prevents the write", "": "changes nothing"},
+    run_earlier="list it earlier",
+    on_error="a failure",
+)
 
 
 class StandardAgentsDialect:
