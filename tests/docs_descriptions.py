@@ -193,6 +193,7 @@ PROBLEMS: Final = {
     "missing-key": "a key too few",
     "never-acts": "a hook whose answer its event does not accept",
     "never-applies": "a matcher that matches nothing",
+    "never-blocks": "`continueOnFailure: false` on an event that cannot be blocked",
     "never-fires": "a hook on an event that its agent never has",
     "never-true": "a condition that can never be true",
     "never-listed": "a Python hook that no agent or prompt lists",

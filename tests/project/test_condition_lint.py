@@ -120,6 +120,24 @@ def test_a_backslash_of_json_is_written_twice() -> None:
     assert found.hint == "In JSON, write the backslash twice: \\\\b."
 
 
+def test_a_regular_expression_with_a_backslash_is_no_module() -> None:
+    action = {"type": "gate"}
+    hook = {
+        "id": "x",
+        "on": "tool_start",
+        "condition": {"type": "tool_name", "match": r"filesystem\..*"},
+        "action": action,
+    }
+    (found,) = lint(json.dumps({"runtime": {"hooks": [hook]}}), "digitorn.yaml", "digitorn")
+    assert (found.severity, found.hint) == (Severity.ERROR, "Write filesystem.*.")
+
+
+def test_where_names_are_compared_literally_the_hint_has_no_pattern() -> None:
+    hook = {"matcher": "Bsh", "command": "exit 1", "continueOnFailure": False}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [hook]}}), ".microai/settings.json", "microai")
+    assert found.hint.endswith('write "matcher": "*" and "condition": "test $TOOL_NAME = Bsh".')
+
+
 @pytest.mark.parametrize(
     ("matcher", "hint"),
     [

@@ -344,7 +344,8 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
         return
     is_path = _is_path(match)
     if isinstance(match.pattern, Shorthand):
-        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
+        is_module = is_name and "\\" not in text  # filesystem\..* is a regular expression
+        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_module else _ANY_SUFFIX.sub("", text)
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
             what = f"{hook.id} takes {_quote(text)} for a glob, but it looks like a regular expression."
             is_dead = is_name and hook.may_stop and _is_impossible_name(match.pattern)
@@ -407,7 +408,7 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
         why = f"{vocabulary.name} has no such tool" if is_known_name(name) else "no known agent has such a tool"
         hint = f"Did you mean {meant}?"
         if is_error:
-            hint += f" If {name} is a tool of your own, write [{name[0]}]{name[1:]}."
+            hint += f" If {name} is a tool of your own, {hook.origin.wording.own_tool.format(name[0], name[1:])}."
         severity = Severity.ERROR if is_error else Severity.WARNING
         yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", hint, severity)
 

@@ -29,7 +29,7 @@ from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS
-from hookline.hooks.events import events_by_name
+from hookline.hooks.events import event_name_in, events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
@@ -127,6 +127,8 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     is_readable = not has_errors(at.problems[before:])
     command, timeout, continues = _parse_command(at), _parse_timeout(at), _parse_continue_on_failure(at)
     blocks = entry.event == "tool.before" and not continues
+    if not continues and not blocks:
+        _warn_blocks_nothing(at, entry)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if when is None or not is_readable or (errors and not blocks):
         return None
@@ -150,6 +152,15 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         wait=entry.event != "tool.after",
         on_error=BLOCK_OUTCOME if blocks else SILENT if continues else END_GROUP_OUTCOME,
     )
+
+
+def _warn_blocks_nothing(at: Node, entry: EventEntry) -> None:
+    name = event_name_in(NAME, entry.event)
+    what = (
+        f"{at.location}.continueOnFailure: {name} cannot be blocked; a failure only ends microai's later hooks on it."
+    )
+    hint = "Only PreToolUse blocks."
+    (at.get("continueOnFailure") or at).add_problem("never-blocks", what, hint, severity=Severity.WARNING)
 
 
 def _broken_hook(entry: EventEntry, id: str, when: Condition, problem: Problem) -> Hook:

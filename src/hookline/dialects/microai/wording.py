@@ -35,4 +35,5 @@ WORDING: Final = Wording(
     },
     run_earlier="move it up in the file",
     on_error="continueOnFailure",
+    own_tool='write "matcher": "*" and "condition": "test $TOOL_NAME = {0}{1}"',
 )
