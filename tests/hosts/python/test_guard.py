@@ -137,6 +137,35 @@ def test_halt_is_never_only_a_result(config: Path) -> None:
         session.guard(shell, name="bash", on_deny="return")("halt")
 
 
+def test_no_tool_runs_after_a_halt_until_the_next_prompt(config: Path) -> None:
+    """Most frameworks turn an exception of a tool into a result, and go on."""
+    ran: list[str] = []
+    with begun(config) as session:
+        bash = session.guard(ran.append, name="bash", on_deny="return")
+        for command in ("halt", "ls", "rm x"):
+            with pytest.raises(Halted, match="Enough"):
+                bash(command)
+        assert ran == []
+        session.run(session.prompt("Go on."))
+        bash("ls")
+        assert ran == ["ls"]
+
+
+def test_a_halt_after_a_tool_stops_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "hookline.yaml"
+    path.write_text("hooks: [{id: end, on: tool.after, max_fires: 1, then: {halt: Enough.}}]")
+    ran: list[str] = []
+
+    async def bash(command: str) -> None:
+        ran.append(command)
+
+    with begun(path) as session:
+        for _ in range(2):
+            with pytest.raises(Halted, match="Enough"):
+                session.run(session.guard(bash)("ls"))
+    assert ran == ["ls"]
+
+
 class Color(Enum):
     RED = "red"
 

@@ -302,6 +302,7 @@ class _GuardedTool:
 
     async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
         """Returns the arguments as the hooks left them. Raises Denied."""
+        around.raise_if_halted()
         tool = {"name": self.name, "kind": self.kind, "id": asked.call, "input": asked.input}
         decision = await around.decide("tool.before", tool=tool)
         await around.agree(decision)

@@ -92,6 +92,7 @@ class Session:
         self._own_loop = _LoopThread()
         self._outer: Session | None = None
         self._denied_stops = 0  # in a row
+        self._halt: Decision | None = None  # after which no guarded tool runs until the next prompt
 
     @property
     def recorded_book(self) -> RecordedBook:
@@ -101,7 +102,14 @@ class Session:
         """Fires one event and keeps its notes in `notes`. The caller obeys the decision."""
         decision = await self.fire(event, facts)
         self.notes += decision.notes
+        if decision.halt:
+            self._halt = decision
         return decision
+
+    def raise_if_halted(self) -> None:
+        """A program may have taken the exception of a halt for that of a tool, as most frameworks do."""
+        if self._halt is not None:
+            raise_if_denied(self._halt)
 
     async def fire(self, event: str, facts: dict[str, Any]) -> Decision:
         """Like `decide`, for a caller that delivers the notes itself. `facts` win over those of the session."""
@@ -110,7 +118,7 @@ class Session:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
         fired = Event(name, {**self.facts(), **facts})
         if name in ("session.start", "prompt.submit"):
-            self._denied_stops = 0
+            self._denied_stops, self._halt = 0, None
         if name not in ENDING_EVENTS:
             return await self._decide_event(fired)
         if lacks_stop_active(fired):
