@@ -53,12 +53,17 @@ def decide(recorder: Recorder) -> str:
     return name
 
 
+def _acknowledge(name: str) -> str:
+    """A process that is killed while it writes this may leave a part of it: what has no end does not count."""
+    return f"\n{name};\n"
+
+
 def write(state: Path, acks: Path, count: int) -> None:
     """`acks` gets a line for each decision once the caller has it."""
     recorder = Recorder(record_directory(state))
     told = os.open(acks, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     for _ in range(count):
-        os.write(told, f"{decide(recorder)}\n".encode())
+        os.write(told, _acknowledge(decide(recorder)).encode())
 
 
 @contextmanager
@@ -85,7 +90,7 @@ def write_without_room(state: Path, acks: Path, full: Callable[[Path], AbstractC
         with full(state) if is_full else nullcontext():
             told += [decide(recorder) for _ in range(random.randint(1, 20))]
     recorder.close()
-    acks.write_text("\n".join(told))
+    acks.write_text("".join(map(_acknowledge, told)))
 
 
 def archive(state: Path, complaints: Path) -> None:

@@ -49,7 +49,7 @@ class Writers:
 
     @property
     def acknowledged(self) -> list[str]:
-        return self.acks.read_text().splitlines()
+        return [line[:-1] for line in self.acks.read_text().splitlines() if line.endswith(";")]
 
     def wait_for(self, more: int) -> None:
         """Until that many more records were acknowledged."""
