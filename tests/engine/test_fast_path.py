@@ -26,20 +26,24 @@ from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.engine.fast_path import EventHooks, StartedMatch
 from hookline.engine.index import HookIndex
+from hookline.engine.limits import CountingHost
 from hookline.errors import MustWait
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit, Scope
+from hookline.hooks.host import NO_HOST, Host, NullHost
 from hookline.hooks.outcome import Note, Outcome, Verdict
 
 RM = command_matches("rm")
 EVENT = tool_call_event("rm -rf /")
 
 
-def fast(*layers: list[Hook], event: Event = EVENT, reports_waiting: bool = False) -> Decision | StartedMatch:
+def fast(
+    *layers: list[Hook], event: Event = EVENT, reports_waiting: bool = False, host: Host = NO_HOST
+) -> Decision | StartedMatch:
     indexes = [(n, HookIndex(sorted(hooks, key=lambda hook: hook.order))) for n, hooks in enumerate(layers)]
-    return EventHooks(indexes).decide_fast(event, reports_waiting)
+    return EventHooks(indexes).decide_fast(event, reports_waiting, host)
 
 
 def decided(*layers: list[Hook], **more: Any) -> str | None:
@@ -80,6 +84,21 @@ def test_any_other_hook_that_fires_first_needs_a_round(other: Any) -> None:
 )
 def test_a_limited_deny_needs_a_round(more: dict[str, Any]) -> None:
     assert decided([deny(**more)]) is None
+
+
+def test_a_deny_that_is_only_counted_is_counted() -> None:
+    hook, host = deny(limit=Limit(is_counted=True)), CountingHost()
+    for event in (EVENT, tool_call_event("rm a"), tool_call_event("ls")):
+        assert decided([hook], event=event, host=host) == (
+            "nobody" if event.facts["tool"]["input"]["command"] == "ls" else "deny"
+        )
+    assert host.limits.fires(hook, "")[0] == 2
+    assert decided([hook, make_hook(ALLOW, RM, group="other")], host=host) is None
+    assert host.limits.fires(hook, "")[0] == 2
+
+
+def test_a_counted_deny_needs_a_round_if_the_host_does_not_count() -> None:
+    assert decided([deny(limit=Limit(is_counted=True))], host=NullHost()) is None
 
 
 def test_a_halt_without_changes_stops_like_a_deny() -> None:

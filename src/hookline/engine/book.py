@@ -86,7 +86,7 @@ class Book:
             return _decide_nothing(event)
         started = None
         if not explain and current_hook.get() is None:  # only a round skips the hook whose call this is
-            answer = hooks.decide_fast(event, False)
+            answer = hooks.decide_fast(event, False, self.host if host is NO_HOST else host)
             if isinstance(answer, Decision):
                 return answer
             started = answer
@@ -99,7 +99,7 @@ class Book:
             return _decide_nothing(event)
         started = None
         if not explain and current_hook.get() is None:
-            answer = hooks.decide_fast(event, hooks.waits)
+            answer = hooks.decide_fast(event, hooks.waits, self.host if host is NO_HOST else host)
             if isinstance(answer, Decision):
                 return answer
             started = answer

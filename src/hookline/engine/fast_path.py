@@ -15,7 +15,10 @@ from hookline.engine.decision import Decision, silent_decision, stop_decision
 from hookline.engine.flat_condition import QuickSearch, join_searches
 from hookline.engine.index import FEW_HOOKS, HookIndex, IndexEntry, RankedEntry
 from hookline.engine.match_budget import MatchBudget
+from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import Host
 
 _new: Final = object.__new__
 
@@ -39,7 +42,7 @@ class EventHooks:
         self._few: tuple[IndexEntry, ...] = ()  # all hooks, if they are so few that no index is searched
         self._search: QuickSearch | None = None  # None: not yet known
 
-    def decide_fast(self, event: Event, reports_waiting: bool) -> Decision | StartedMatch:
+    def decide_fast(self, event: Event, reports_waiting: bool, host: Host) -> Decision | StartedMatch:
         """The decision that a round would come to; otherwise what the round needs to start.
 
         reports_waiting: a hook that waits counts even if a deny keeps it from running.
@@ -52,15 +55,15 @@ class EventHooks:
             return decision
         deadline, only = perf_counter() + match_budget.WALL_SECONDS, self._only
         if self._few:
-            return _ask(self._few, event, deadline, reports_waiting) or self._start(self._few, deadline)
+            return _ask(self._few, event, deadline, reports_waiting, host) or self._start(self._few, deadline)
         if only is None:
-            return self._decide_ranked(event, deadline, reports_waiting)
+            return self._decide_ranked(event, deadline, reports_waiting, host)
         if positions is None:
             positions = only.candidates(event, deadline)
             if not positions:
                 return silent_decision(event)
         entries = [only.entry(position) for position in positions]
-        return _ask(entries, event, deadline, reports_waiting) or self._start(entries, deadline, positions)
+        return _ask(entries, event, deadline, reports_waiting, host) or self._start(entries, deadline, positions)
 
     def _prepare(self) -> QuickSearch:
         """When the first event comes."""
@@ -78,7 +81,9 @@ class EventHooks:
         candidates = [((entry.order, number, position), entry) for position, entry in numbered]
         return StartedMatch(MatchBudget(deadline), candidates)
 
-    def _decide_ranked(self, event: Event, deadline: float, reports_waiting: bool) -> Decision | StartedMatch:
+    def _decide_ranked(
+        self, event: Event, deadline: float, reports_waiting: bool, host: Host
+    ) -> Decision | StartedMatch:
         found: list[RankedEntry] = []
         for number, index in self.indexes:
             for position in index.candidates(event, deadline):
@@ -86,14 +91,16 @@ class EventHooks:
                 found.append(((entry.order, number, position), entry))
         if len(found) > 1:
             found.sort(key=lambda ranked: ranked[0])
-        decision = _ask([entry for _, entry in found], event, deadline, reports_waiting)
+        decision = _ask([entry for _, entry in found], event, deadline, reports_waiting, host)
         return decision or StartedMatch(MatchBudget(deadline), found)
 
 
-def _ask(entries: Sequence[IndexEntry], event: Event, deadline: float, reports_waiting: bool) -> Decision | None:
+def _ask(
+    entries: Sequence[IndexEntry], event: Event, deadline: float, reports_waiting: bool, host: Host
+) -> Decision | None:
     """The decision if no hook fires, or the only one that does is a constant deny."""
     if len(entries) == 1:
-        return _ask_one(entries[0], event, deadline)
+        return _ask_one(entries[0], event, deadline, host)
     stopping: IndexEntry | None = None
     many = len(entries) > FEW_HOOKS
     try:
@@ -108,12 +115,10 @@ def _ask(entries: Sequence[IndexEntry], event: Event, deadline: float, reports_w
                 stopping = entry
     except Exception:  # undecided, ambiguous, or a third party's: the round finds it again and reports it
         return None
-    if stopping is None or stopping.decision is None:
-        return silent_decision(event)
-    return stop_decision(event, stopping.decision, stopping.hook, stopping.answer)
+    return silent_decision(event) if stopping is None else _stop(stopping, event, host)
 
 
-def _ask_one(entry: IndexEntry, event: Event, deadline: float) -> Decision | None:
+def _ask_one(entry: IndexEntry, event: Event, deadline: float, host: Host) -> Decision | None:
     """`_ask` without its loop: most events that have a candidate have one."""
     if not entry.is_repeatable:
         return None
@@ -122,4 +127,18 @@ def _ask_one(entry: IndexEntry, event: Event, deadline: float) -> Decision | Non
             return silent_decision(event)
     except Exception:  # as above
         return None
-    return None if entry.decision is None else stop_decision(event, entry.decision, entry.hook, entry.answer)
+    return _stop(entry, event, host)
+
+
+def _stop(entry: IndexEntry, event: Event, host: Host) -> Decision | None:
+    """The decision of a hook that fires alone; None if it is not a constant deny, or its fire cannot be counted."""
+    if entry.decision is None or (entry.is_counted and not _count_fire(entry.hook, event, host)):
+        return None
+    return stop_decision(event, entry.decision, entry.hook, entry.answer)
+
+
+def _count_fire(hook: Hook, event: Event, host: Host) -> bool:
+    try:
+        return host.limits.claim(hook, event, host.clock.now()) is not None
+    except UnavailableError:  # the round reports it
+        return False

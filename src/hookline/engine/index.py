@@ -30,7 +30,7 @@ from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, FactPath, touches
-from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.hook import COUNTED, GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject, TextPattern
@@ -167,6 +167,7 @@ class IndexEntry:
         "group",
         "holds",
         "hook",
+        "is_counted",
         "is_repeatable",
         "order",
         "plain",
@@ -182,7 +183,9 @@ class IndexEntry:
         self.group = hook.group
         self.waits = not hook.then.instant or not hook.wait
         self.answer = None if rejection else accepted  # a fixed outcome that needs no run
-        self.plain = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE and hook.limit == UNLIMITED
+        is_active = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE
+        self.plain = is_active and hook.limit == UNLIMITED
+        self.is_counted = is_active and hook.limit == COUNTED  # its fires are, but it has no limit
         self.holds: Holds = flatten_condition(hook)
         self.is_repeatable = is_repeatable(hook.when)
         self.reads_memory = not self.is_repeatable and any(find_conditions(hook.when, HappenedBefore))
@@ -191,7 +194,7 @@ class IndexEntry:
     def _conclude_alone(self) -> Conclusion | None:
         """The decision if this is the only hook that fires; None unless it stops the event by a fixed outcome."""
         answer = self.answer
-        if not self.plain or answer is None:
+        if answer is None or not (self.plain or (self.is_counted and answer.applied)):
             return None
         if answer.verdict is not Verdict.DENY and (not answer.halt or answer.changes):
             return None

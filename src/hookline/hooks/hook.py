@@ -107,6 +107,7 @@ class Limit:
 
 _LIMIT_KEYS = ("max_fires", "cooldown", "cooldown_turns", "count")
 UNLIMITED = Limit()
+COUNTED = Limit(is_counted=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

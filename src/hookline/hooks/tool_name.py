@@ -71,7 +71,9 @@ class ToolName:
     _certain: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )  # (name, kind) → texts; None if they depend on more
-    _uncertain: dict[_CallShape, Readings] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _uncertain: dict[_CallShape, tuple[Readings, tuple[str, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )  # the names in each reading, and the texts of all
     is_cacheable = True
 
     def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
@@ -107,10 +109,7 @@ class ToolName:
         return known
 
     def _uncertain_texts(self, event: Event) -> tuple[str, ...]:
-        readings = self.possible_names(event)
-        if len(readings) == 1:
-            return self._forms(readings[0])
-        return AmbiguousTexts(dict.fromkeys(form for names in readings for form in self._forms(names)))
+        return self._read_call(event)[1]
 
     def readings(self, event: Event, deadline: float = NO_DEADLINE) -> Readings:
         readings = self.possible_names(event)
@@ -118,22 +117,31 @@ class ToolName:
 
     def possible_names(self, event: Event) -> Readings:
         """Its names in each reading, most likely first. A reading has several only for an MCP tool's spellings."""
+        return self._read_call(event)[0]
+
+    def _read_call(self, event: Event) -> tuple[Readings, tuple[str, ...]]:
         tool = event.facts.get("tool")
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(tool, dict) or not isinstance(name, str):
-            return ()
+            return (), AmbiguousTexts()
         kind, host = tool_kind(tool), _host_vocabulary(event)
         shape = (name, kind, _signal_fields(tool), "" if host is None else host.name)
         known = self._uncertain.get(shape)
         if known is None:
             guess = guessed_kind(tool)
             addresses = _possible_addresses(name, host, self.servers)
-            known = _read_names(self, name, kind, addresses, guess.kind if guess else None)
+            readings = _read_names(self, name, kind, addresses, guess.kind if guess else None)
+            known = readings, self._all_forms(readings)
             if len(name) <= _MAX_CACHED_CHARS:
                 if len(self._uncertain) >= _CACHE_SIZE:
                     self._uncertain.clear()
                 self._uncertain[shape] = known
         return known
+
+    def _all_forms(self, readings: Readings) -> tuple[str, ...]:
+        if len(readings) == 1:
+            return self._forms(readings[0])
+        return AmbiguousTexts(dict.fromkeys(form for names in readings for form in self._forms(names)))
 
     def _forms(self, names: tuple[str, ...]) -> tuple[str, ...]:
         if self.vocabulary.short_names is None:
