@@ -17,6 +17,7 @@ import pytest
 
 import hookline
 from hookline import ConfigError, Denied, Halted, HooklineError, Question
+from hookline.errors import InvalidEvent
 from hookline.project.private_file import state_directory
 from hookline.record.record_log import LogFilter, RecordLog
 from hookline.record.segment import record_directory
@@ -145,6 +146,21 @@ async def test_what_is_no_event_kind_or_answer_is_refused(config: Path) -> None:
             session.guard(shell, kind="shel")
         with pytest.raises(HooklineError, match="on_deny"):
             session.guard(shell, on_deny="ignore")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{}, {"tool": {}}, {"tool": {"name": ""}}, {"Tool": {"name": "bash", "input": {}}}, {"tool": "bash"}, None, []],
+)
+@pytest.mark.parametrize("event", ["tool.before", "PreToolUse", "tool.after", "approval.request"])
+def test_an_event_about_a_tool_needs_the_tool(config: Path, event: str, facts: Any) -> None:
+    with pytest.raises(InvalidEvent):
+        asyncio.run(begun(config).fire(event, facts))
+
+
+def test_a_session_is_told_an_event_by_its_name(config: Path) -> None:
+    with pytest.raises(HooklineError, match="is not an event"):
+        asyncio.run(begun(config).decide(hookline.Event("stop", {})))  # type: ignore[arg-type]
 
 
 def test_a_session_that_may_not_begin_leaves_nothing_behind(tmp_path: Path) -> None:

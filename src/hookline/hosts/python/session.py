@@ -20,8 +20,8 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
-from hookline.errors import Denied, Halted, HooklineError, MustWait, UnavailableError
-from hookline.hooks.event import Event
+from hookline.errors import Denied, Halted, HooklineError, InvalidEvent, MustWait, UnavailableError
+from hookline.hooks.event import MISSING, Event
 from hookline.hooks.events import ENDING_EVENTS, EVENTS, canonical_event
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
@@ -113,10 +113,12 @@ class Session:
 
     async def fire(self, event: str, facts: dict[str, Any]) -> Decision:
         """Like `decide`, for a caller that delivers the notes itself. `facts` win over those of the session."""
-        name = canonical_event(event)
+        name = canonical_event(event) if isinstance(event, str) else None
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
-        fired = Event(name, {**self.facts(), **facts})
+        fired = Event(name, {**self.facts(), **facts} if isinstance(facts, dict) else facts)
+        if "tool.name" in EVENTS[name].facts and fired.read(("tool", "name")) in (MISSING, ""):
+            raise InvalidEvent(f'{name} needs a tool. Write {{"tool": {{"name": "bash", "input": {{…}}}}}}')
         if name in ("session.start", "prompt.submit"):
             self._denied_stops, self._halt = 0, None
         if name not in ENDING_EVENTS:
