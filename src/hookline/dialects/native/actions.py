@@ -343,7 +343,7 @@ _CHAIN: Final = ActionKey(
 def _parse_invalid(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
     why, kind = options.get("why", "it could not be read"), options.get("failure", FailureKind.CANNOT_START)
     value.add_problem(
-        BAD_TEMPLATE, f"{value.location}: this action fails: {why}.", "Write a valid action in its place."
+        BAD_TEMPLATE, f"{value.location}: this action fails: {why.rstrip('.')}.", "Write a valid action in its place."
     )
     if options.get("holds"):
         return HoldCall(why, kind, value.value)
