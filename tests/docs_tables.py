@@ -39,7 +39,9 @@ from hookline.project.packs import own_pack_names
 from hookline.runtime.update_json import TYPES
 from hookline.testing import __all__ as testing_names
 from hookline.testing import case, expectation
+from packs import unseen_commands
 from packs.pack_trials import EVERYDAY, decide, load_pack, trials
+from packs.unseen_commands import dangerous, everyday, is_stopped
 
 _MARKED = re.compile(r"(<!-- generated: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NONE = "–"
@@ -130,6 +132,16 @@ def _packs() -> str:
         rows.append((f"`hookline:{name}`", descriptions.PACKS[name], *counts))
     head = ("pack", "what it does", "evasions tried", "passed", "everyday commands", "stopped")
     return table(head, rows)
+
+
+def _unseen_commands() -> str:
+    rows = []
+    for name in unseen_commands.PACKS:
+        passed = sum(not is_stopped(name, command) for command in dangerous(name))
+        stopped = sum(is_stopped(name, command) for command in everyday(name))
+        counts = map(str, (len(dangerous(name)), passed, len(everyday(name)), stopped))
+        rows.append((f"`hookline:{name}`", *counts))
+    return table(("pack", "dangerous commands", "passed", "everyday commands", "stopped"), rows)
 
 
 def _pack_hooks() -> str:
@@ -253,6 +265,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **{f"events-{group}": partial(_events, group) for group in descriptions.GROUPS},
     "packs": lambda: _packs(),
     "pack-hooks": lambda: _pack_hooks(),
+    "unseen-commands": lambda: _unseen_commands(),
     "facts-everywhere": lambda: code(COMMON_FACTS),
     "conditions": lambda: _examples(CONDITIONS, "key"),
     "runs": lambda: _keys(CONDITIONS["runs"].mapping),
