@@ -239,6 +239,8 @@ def normalize_program(word: str) -> str:
 def program_names(program: str) -> Iterator[str]:
     """The names of a program in a query: `sh` stands for every shell."""
     yield normalize_program(program)
+    if program == "source":
+        yield "."
     if program == "sh":
         yield from SHELLS
         yield from ("fish", "csh", "tcsh")
@@ -454,7 +456,8 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
     return None if pairs or is_unread or (has_source and runs_unknown_code) else False
 
 
-_SAVES_AS: Final = frozenset(("-o", "--output", "-O", "--output-document"))
+_SAVES_AS: Final = frozenset(("--output", "--output-document"))
+_SAVES_AS_LETTER: Final = lazy_pattern(r"-[a-zA-Z]*?[oO](.*)", re.DOTALL)  # -o, -Lo, -qO/tmp/x
 _SAVES_BY_NAME: Final = lazy_pattern(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name(?:-all)?")
 _COPIES_FROM_HOSTS: Final = frozenset(("scp", "sftp", "rsync", "aws", "gsutil", "gcloud", "rclone", "kubectl", "oc"))
 _ONLY_PRINTS: Final = frozenset(
@@ -479,14 +482,21 @@ _NOT_SAVED: Final = frozenset(("", "-", "null", "stdout", "stderr"))
 
 
 def runs_saved_file(
-    sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand], files: Sequence[tuple[Path, str]]
+    sources: CommandQuery,
+    targets: CommandQuery,
+    commands: Sequence[RunCommand],
+    files: Sequence[tuple[Path, str]],
+    written: Sequence[str] = (),
 ) -> bool:
     """Whether a file in which one of the first programs saves what it gets is run: `curl -o i.sh … && sh i.sh`.
 
-    Directories do not count, since a `cd` may stand between.
+    Directories do not count, since a `cd` may stand between. The commands may have variables instead of their values,
+    and `written` are the targets of redirections that are variables.
     """
     saving = [command for command in commands if sources.is_program(command)]
     saved = {name for command in saving for name in _saved_names(command, commands, files)} - _NOT_SAVED
+    if saving:
+        saved |= set(map(_base_name, written))
     if not saved:
         return False
     return any(
@@ -516,8 +526,8 @@ def _names_of_options(words: Sequence[str]) -> Iterator[str]:
         option, has_value, value = word.partition("=")
         if option in _SAVES_AS:
             yield _base_name(value if has_value else "".join(words[at + 1 : at + 2]))
-        elif word.startswith("-o") and not word.startswith("--"):
-            yield _base_name(word[2:])
+        elif letter := _SAVES_AS_LETTER.fullmatch(word):
+            yield _base_name(letter[1] or "".join(words[at + 1 : at + 2]))
 
 
 def _script_words(command: RunCommand) -> list[str]:
@@ -527,7 +537,9 @@ def _script_words(command: RunCommand) -> list[str]:
 
 
 def _base_name(word: str) -> str:
-    return "" if HAS_UNKNOWN.search(word) else visible_text(word).rstrip("/").rsplit("/", 1)[-1]
+    """Nothing if it is not known, but for what mktemp made."""
+    name = word.rstrip("/").rsplit("/", 1)[-1]
+    return name if name == TEMPORARY else "" if HAS_UNKNOWN.search(name) else visible_text(name)
 
 
 def is_likely_pipe(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> bool:

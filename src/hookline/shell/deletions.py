@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.grammar import UNKNOWN_WORDS
 
-DELETERS: Final = frozenset(("rsync", "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz"))
+_WINDOWS: Final = frozenset(("remove-item", "ri", "rd", "rmdir", "del", "erase"))
+DELETERS: Final = frozenset(("rsync", "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz", *_WINDOWS))
 """Programs that delete files with one of their options."""
 
 _RSYNC_DELETE: Final = lazy_pattern(r"--del(?:ete(?:-\w+)*)?|--remove-s\w*-files")
@@ -29,7 +31,25 @@ def deletion_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
             found = _operands(words, ("-x", "-i", "-b", "-t", "-P"))[1:]
     elif name in ("7z", "7za", "7zz") and "-sdel" in words:
         found = _operands(words, ())[2:]
+    elif name in _WINDOWS:
+        found = _windows_deletes(words[1:])
     return ("rm", "-r", *found) if found else ()
+
+
+_WINDOWS_RECURSES: Final = lazy_pattern(r"(?i)/s|-r|-rec\w*(?::\$true)?")
+_WINDOWS_OPTION: Final = lazy_pattern(r"(?i)/[a-z](?::[\w-]*)?|-.*")
+
+
+def _windows_deletes(arguments: Sequence[str]) -> Sequence[str]:
+    """`rd /s x` of cmd, `Remove-Item -Recurse x` of PowerShell. Without a name it deletes what a pipe gives it."""
+    if not any(map(_WINDOWS_RECURSES.fullmatch, arguments)) or _is_what_if(arguments):
+        return ()
+    names = [word for word in arguments if not _WINDOWS_OPTION.fullmatch(word)]
+    return [each for word in names for each in word.split(",") if each] or [UNKNOWN_WORDS]
+
+
+def _is_what_if(arguments: Sequence[str]) -> bool:
+    return any(word.lower() in ("-whatif", "-wi") for word in arguments)
 
 
 def _rsync_deletes(words: Sequence[str]) -> Sequence[str]:

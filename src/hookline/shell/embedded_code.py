@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.grammar import UNKNOWN_WORDS
 from hookline.shell.wrappers import InnerCommand
 
 INTERPRETERS: Final = frozenset(
@@ -69,6 +70,9 @@ _WRITING: Final = lazy_pattern(
     r"""|unlink\w*|truncate\w*|symlink\w*|link\w*|chmod\w*|copy\w*|move|mv|cp\w*|rm\w*|open)\b|\.(?:unlink|touch|rename|replace)\(\s*\)"""
     r"""|\b(?:unlink|rename|copyFile|rm|symlink|truncate|ftruncate|chmod)(?:Sync)?\b\s*[(\s]|\b(?:writefile|write-region|delete-file)\b"""
 )
+_DELETING: Final = lazy_pattern(
+    r"""\b(?:rmtree|remove_tree|rm_rf?|rmSync|rmdirSync|removeSync)\s*\(\s*(["'])([\w.*@+/-]{1,400})\1\s*[,)]"""
+)  # every such call that `ask-before-deletes-in-code` leaves to this pattern
 _WRITE_MODE: Final = lazy_pattern(r"""[,(=]\s*["'][rbt]{0,2}[wax+][bt+]{0,2}["']|["']\s*\+?>{1,2}\s*[\w./~$"']""")
 _PATH: Final = lazy_pattern(r"[<>+|\s]*([\w.~$@%+/:-]*[./][\w.~$@%+/:-]*|credentials|authorized_keys)")
 _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){0,4000})'|`((?:[^`\\]|\\.){0,4000})`")
@@ -96,6 +100,7 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 yield InnerCommand(words[1:])
         yield from _named_commands(text)
         yield from _written_files(text)
+        yield from _deleted_directories(text)
         for pattern in (_PERCENT, _BACKTICKS, _QW, _PIPE_OPEN):
             for number, found in enumerate(pattern.finditer(text)):
                 if number >= _MAX_CALLS:
@@ -132,6 +137,15 @@ def _written_files(text: str) -> Iterator[InnerCommand]:
             yield InnerCommand(("tee", path[1]))
 
 
+def _deleted_directories(text: str) -> Iterator[InnerCommand]:
+    """`shutil.rmtree("dist")`: the command `rmtree`, whatever the language calls it."""
+    for number, call in enumerate(_DELETING.finditer(text)):
+        if number >= _MAX_CALLS:
+            yield InnerCommand(("rmtree", UNKNOWN_WORDS))
+            return
+        yield InnerCommand(("rmtree", call[2]))
+
+
 def _writes(text: str) -> bool:
     return _WRITING.search(text) is not None or ("open" in text and _WRITE_MODE.search(text) is not None)
 
@@ -149,6 +163,7 @@ def has_call(words: Sequence[str]) -> bool:
         or _METHOD.search(text) is not None
         or _QW.search(text) is not None
         or _PIPE_OPEN.search(text) is not None
+        or _DELETING.search(text) is not None
     )
 
 

@@ -298,6 +298,10 @@ class Environment:
         if command.targets or not command.words:
             is_read = any(is_descriptor(parsed.unquote(source)) for source in command.sources)
             return self.descriptor_texts() if is_read else [UNKNOWN] if command.targets else [""]
+        return self.raw_output(parsed, command)
+
+    def raw_output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
+        """The same, also if a redirection takes it."""
         found: list[str] = []
         for fields in self.expand_words(parsed, command.words):
             words = [mark_globs(each) for each in fields]

@@ -56,9 +56,16 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
         at, operator = found.end(), next_operator
         if not operator:
-            return commands
+            return None if _may_run_copy(commands) else commands
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
+
+
+def _may_run_copy(commands: list[PlainCommand]) -> bool:
+    """`echo 'rm x' | tee x.sh; ./x.sh`: only the parser knows what a script says."""
+    if not any(each.operator == "|" and each.words[0] == "tee" for each in commands):
+        return False
+    return any("/" in each.words[0] for each in commands)
 
 
 def _runs_input(program: str) -> bool:
@@ -87,6 +94,7 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
         return False
     if name in LANGUAGES and has_commands(words):
         return False
-    if script_command(name, words) or (name in DELETERS and deletion_command(name, words)):
+    lowered = name.lower()
+    if script_command(name, words) or (lowered in DELETERS and deletion_command(lowered, words)):
         return False
     return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)

@@ -18,7 +18,15 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.shell.deletions import DELETERS, deletion_command
 from hookline.shell.embedded_code import INTERPRETERS, embedded_commands
 from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
-from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
+from hookline.shell.grammar import (
+    ASSIGNMENT,
+    HAS_UNKNOWN,
+    PRIVATE_CHARACTERS,
+    TEMPORARY,
+    UNKNOWN,
+    UNKNOWN_WORDS,
+    UNREAD,
+)
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
 from hookline.shell.program_languages import LANGUAGES, language_commands
@@ -53,6 +61,7 @@ _INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", 
 """Programs that may run what they read."""
 _SOME_SHELL: Final = frozenset((f"{UNKNOWN}sh", f"{UNKNOWN_WORDS}sh"))  # the value of `$SHELL`
 _STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+_ONLY_CHECKS: Final = lazy_pattern("-[a-z]*n[a-z]*")
 _SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 
 
@@ -149,6 +158,7 @@ class _Reader:
     environment: Environment = field(default_factory=Environment)
     functions: set[str] = field(default_factory=set)
     aliases: dict[str, dict[str, None]] = field(default_factory=dict)
+    scripts: dict[str, dict[str, None]] = field(default_factory=dict)  # what the text writes into a file of this name
     texts: Iterator[int] = field(default_factory=count)
     added: dict[tuple[str, Path, int], int] = field(default_factory=dict)
     visited: dict[int, int] = field(default_factory=dict)  # a command's number → the version of the variables
@@ -197,6 +207,8 @@ class _Reader:
             for fields in self.environment.expand(parsed, word):
                 self.files |= dict.fromkeys((place.path, each) for each in fields)
         self._add_written_files(place, parent)
+        if command.targets:
+            self._note_scripts(command.targets, self.environment.raw_output(parsed, command), place)
         self._open_descriptors(place)
         if not command.words:
             return
@@ -222,6 +234,22 @@ class _Reader:
                 names = [each for each in fields if visible_text(each) not in ("", "/dev/null")]
                 if names and not is_descriptor(names[0]):
                     self._add(RunCommand(("tee", *names), place.path, parent=parent))
+
+    def _note_scripts(self, files: Sequence[str], texts: Sequence[str], place: _Place) -> None:
+        """`echo 'rm x' > x.sh`: what the file says, in case it is run. Directories do not count, since a `cd` may stand
+        between.
+        """
+        known = [text for text in texts if text and UNKNOWN_WORDS not in text and text != UNKNOWN]
+        for file in files if known else ():
+            for fields in self.environment.expand(place.parsed, file):
+                for name in (_file_name(each) for each in fields):
+                    if name and any(text not in self.scripts.setdefault(name, {}) for text in known):
+                        self.scripts[name] |= dict.fromkeys(known)
+                        self.environment.version += 1
+
+    def _script_texts(self, file: str) -> Iterator[str]:
+        if self.scripts and (texts := self.scripts.get(_file_name(file))):
+            yield "\n".join(texts)
 
     def _open_descriptors(self, place: _Place) -> None:
         """`3<<<text`, `3< <(echo text)`, and every input of `exec`, which stays open."""
@@ -294,6 +322,8 @@ class _Reader:
     def _inner_commands(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         for text in self.aliases.get(words[0], ()):
             yield InnerCommand(code=f"{text} {shlex.join(words[1:])}")
+        for text in self._script_texts(words[0]):
+            yield InnerCommand(code=text, positionals=tuple(words[1:]))
         found = shell_code_position(words)
         if found is not None:
             code = shell_code(words)
@@ -314,13 +344,16 @@ class _Reader:
         elif name in _INPUT_PROGRAMS or name in OTHER_SHELLS:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
         elif name in INTERPRETERS:
-            yield from embedded_commands((*words[1:], *self._inputs(place)))
+            scripts = [text for word in words[1:2] for text in self._script_texts(word)]
+            yield from embedded_commands((*words[1:], *self._inputs(place), *scripts))
         if name in LANGUAGES:
             yield from language_commands(name, words, self._inputs(place))
-        if name in DELETERS and (deletion := deletion_command(name, words)):
+        if name.lower() in DELETERS and (deletion := deletion_command(name.lower(), words)):
             yield InnerCommand(deletion)
         if script := script_command(name, words):
             yield InnerCommand(script)
+        if name == "tee" and (inputs := self._inputs(place)):
+            self._note_scripts([word for word in place.command.words[1:] if word[:1] != "-"], inputs, place)
         if name in ("xargs", "parallel"):
             yield from self._with_input(name, words, place)
         else:
@@ -343,7 +376,7 @@ class _Reader:
                         yield InnerCommand(code=" ".join(full))
 
     def _shell_input(self, words: Fields, place: _Place) -> Iterator[InnerCommand]:
-        """The code of a shell without -c: a script is not looked at, but what it gets through a pipe is."""
+        """The code of a shell without -c: what it gets through a pipe, or a script that the same text wrote."""
         operands, arguments, at = list[str](), None, 1
         while at < len(words):
             if words[at] in _SHELL_VALUE_OPTIONS:
@@ -351,6 +384,8 @@ class _Reader:
             elif words[at][:1] not in ("-", "+") or words[at] == "-":
                 operands = list(words[at:])
                 break
+            elif _ONLY_CHECKS.fullmatch(words[at]):
+                return
             elif re.fullmatch(r"-[a-z]*s[a-z]*", words[at]):
                 arguments = words[at + 1 :]
                 break
@@ -361,6 +396,7 @@ class _Reader:
     def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
         """What a shell reads from this file, if it is its input or a process substitution."""
         for operand in operands:
+            yield from self._script_texts(operand)
             if operand in _STDIN_FILES or is_descriptor(operand):
                 yield from self._inputs(place) or [UNKNOWN]
                 yield from self.environment.opened
@@ -374,6 +410,11 @@ class _Reader:
         """What the command reads from a here-document or a pipe; nothing if it has neither."""
         parsed, command = place.parsed, place.command
         found = self.environment.expand_text(parsed, command.input) if command.input else []
+        if self.scripts:
+            names = [
+                each for word in command.sources for fields in self.environment.expand(parsed, word) for each in fields
+            ]
+            found += [text for name in names for text in self._script_texts(name)]
         for other in parsed.commands:
             if _pipes_into(other.path, command.path):
                 found += self._printed(parsed, other)
@@ -388,6 +429,10 @@ class _Reader:
 
     def _printed(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
         name = program_name(parsed.unquote(command.words[0])) if command.words else ""
+        if name == "cat" and self.scripts:
+            fields = self.environment.expand_words(parsed, command.words[1:])
+            if texts := [text for each in fields for word in each for text in self._script_texts(word)]:
+                return texts
         if name == "find":
             if found := found_files([parsed.unquote(word) for word in command.words]):
                 return [" ".join(found)]
@@ -441,6 +486,12 @@ class _Reader:
 
 
 _EFFECTS: Final = frozenset(("alias", "set", "shift", "printf", *_READERS))
+
+
+def _file_name(word: str) -> str:
+    """Nothing if it is not known, but for what mktemp made."""
+    name = word.rsplit("/", 1)[-1]
+    return name if name == TEMPORARY else "" if HAS_UNKNOWN.search(name) else visible_text(name)
 
 
 def _pipes_into(path: Path, other: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Programs that an interpreter runs by the name of a module or a script: `python -m twine`, `php artisan`, `sh ./gradlew`."""
+"""Programs under another name: `python -m twine`, `php artisan`, `sh ./gradlew`, `k get pods`, `scripts/deploy-web.sh`."""
 
 from __future__ import annotations
 
@@ -53,6 +53,14 @@ SCRIPT_NAMES: Final = frozenset(
 )
 """Scripts that projects have under the same name everywhere."""
 
+SHORT_NAMES: Final = {"k": "kubectl", "tf": "terraform", "hub": "git", "g": "git"}
+"""Usual aliases, which the shell that an agent starts may have."""
+_TELLING_SCRIPT: Final = lazy_pattern(
+    r"(?:(?:run|do|app|web|api|prod|production|staging)[-_])?(deploy|publish|release|rollback|migrate)"
+    r"(?:[-_.](?!notes|check|test|lint|status|dry)[\w.-]+)?\.(?:sh|bash|zsh|ps1|py|rb|js|mjs|cjs|ts)"
+)
+"""A script of a project whose name says what it does. The command is read as `deploy.sh`, `migrate.sh` and so on."""
+_CHECK_OPTIONS: Final = frozenset(("-n", "-nv", "-c", "-l", "--check", "--syntax-check"))
 _RUNNERS: Final = frozenset(
     ("python", "pypy", "py", "php", "ruby", "node", "nodejs", "deno", "bun", "tsx", "perl", *SHELLS)
 )
@@ -62,8 +70,11 @@ _PACKAGE_DIRECTORIES: Final = ("/.bin/", "vendor/bin/", "node_modules/")
 
 def script_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
     """The program with its arguments; nothing if the interpreter runs something else."""
+    if name in SHORT_NAMES:
+        return (SHORT_NAMES[name], *words[1:])
     if name not in _RUNNERS:
-        return ()
+        script = _telling_script(name, words[1:]) if "." in name else ()
+        return script if script[:1] != (name,) else ()
     may_be_value = False
     for at, word in enumerate(words[1:], 1):
         if word.startswith("-"):
@@ -71,6 +82,8 @@ def script_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
             if module is not None:
                 rest = (module[1], *words[at + 1 :]) if module[1] else tuple(words[at + 1 :])
                 return _module_command(rest)
+            if word in _CHECK_OPTIONS and name not in ("python", "pypy", "py"):
+                return ()
             may_be_value = True
             continue
         base = word.rsplit("/", 1)[-1]
@@ -78,10 +91,17 @@ def script_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
             return (base, *words[at + 1 :])
         if any(each in word for each in _PACKAGE_DIRECTORIES):
             return (_package_program(word), *words[at + 1 :])
+        if script := _telling_script(base, words[at + 1 :]):
+            return script
         if not may_be_value:
             return ()
         may_be_value = False
     return ()
+
+
+def _telling_script(name: str, arguments: Sequence[str]) -> tuple[str, ...]:
+    found = _TELLING_SCRIPT.fullmatch(name)
+    return () if found is None else (f"{found[1]}.sh", *arguments)
 
 
 def _module_command(words: Sequence[str]) -> tuple[str, ...]:

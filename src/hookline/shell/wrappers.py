@@ -169,7 +169,7 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         name: (Wrapper(options=wrapper, operands=wrapper.operands),)
         for name, wrapper in COMMAND_WRAPPERS.items()
     },
-    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap", "chronic", "ts", "arch", "rtk"), (_PLAIN,)),
+    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap", "chronic", "ts", "arch", "rtk", "shx"), (_PLAIN,)),
     **dict.fromkeys(
         ("unshare", "nsenter", "systemd-run", "systemd-inhibit", "pkexec", "run0", "bwrap", "firejail", "proot", "setpriv"),
         (_PLAIN,),
@@ -309,8 +309,8 @@ SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
 _SHELL_CODE: Final = lazy_pattern(r"-[abefhiklmnpruvxBCEHPT]*c[abefhiklmnpruvxBCEHPT]*")
 OTHER_SHELLS: Final = {  # with the option before their code
     **dict.fromkeys(("fish", "csh", "tcsh", "nu", "xonsh", "elvish"), lazy_pattern(r"-\w*c|--commands?")),
-    **dict.fromkeys(("pwsh", "powershell", "powershell.exe", "pwsh.exe"), lazy_pattern(r"(?i)[-/](?:c|command)")),
-    **dict.fromkeys(("cmd", "cmd.exe"), lazy_pattern(r"(?i)/[ck]")),
+    **dict.fromkeys(("pwsh", "powershell", "powershell.exe", "pwsh.exe"), lazy_pattern(r"(?i)[-/](?:c|co|com\w*|cwa)")),
+    **dict.fromkeys(("cmd", "cmd.exe"), lazy_pattern(r"(?i)//?[ck]")),
 }
 _CODE_OPTION_PROGRAMS: Final = frozenset(("su", "runuser", "script", "flock", "sg"))
 
@@ -321,8 +321,8 @@ def shell_code(words: Sequence[str]) -> str | None:
     if found is None:
         return None
     at, text = found
-    is_joined = program_name(words[0]).lower().startswith(("cmd", "pwsh", "powershell"))
-    return " ".join(words[at:]) if is_joined else text
+    is_windows = program_name(words[0]).lower().startswith(("cmd", "pwsh", "powershell"))
+    return " ".join(words[at:]).replace("\\", "/") if is_windows else text
 
 
 def shell_code_position(words: Sequence[str]) -> tuple[int, str] | None:
@@ -333,7 +333,21 @@ def shell_code_position(words: Sequence[str]) -> tuple[int, str] | None:
     option = _SHELL_CODE if name in SHELLS else OTHER_SHELLS.get(name.lower())
     if option is None:
         option = _CODE if name in _CODE_OPTION_PROGRAMS else None
-    return None if option is None else _code_after(words, option)
+    if option is None:
+        return None
+    found = _code_after(words, option)
+    return _powershell_operand(words) if found is None and name.lower().startswith("powershell") else found
+
+
+_POWERSHELL_VALUES: Final = lazy_pattern(r"(?i)[-/](?:f\w*|e\w*|w\w*|v\w*|o\w*|i\w*|config\w*|psc\w*|set\w*)")
+
+
+def _powershell_operand(words: Sequence[str]) -> tuple[int, str] | None:
+    """`powershell "Remove-Item x"`: without -Command, its first operand is code. That of `pwsh` is a file."""
+    for at, word in enumerate(words[1:], 1):
+        if not word.startswith(("-", "/")) and not _POWERSHELL_VALUES.fullmatch(words[at - 1]):
+            return at, word
+    return None
 
 
 def _code_after(words: Sequence[str], option: re.Pattern[str]) -> tuple[int, str] | None:

@@ -308,6 +308,8 @@ class PipesCommand(PureCondition):
             return False
         commands = run.commands
         answer: bool | None = command_query.runs_saved_file(self.sources, self.targets, commands, run.files)
+        if not answer:
+            answer = self._runs_named_file(run)
         if not answer and _may_run(self.targets, run):
             answer = command_query.pipes_answer(self.sources, self.targets, commands)
         if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
@@ -318,6 +320,15 @@ class PipesCommand(PureCondition):
             answers, doubts = ((True, False), 0) if self._holds_unsure(commands) else ((False, True), 1)
         unsure = None if answer else (str(self), str(self).replace(" pipes ", " may pipe ", 1))
         return unanimous(str(self), answers, self, event, doubts=doubts, unsure=unsure)
+
+    def _runs_named_file(self, run: CommandsRun) -> bool:
+        """The same for a file that only a variable names: `curl -o "$f" … && sh "$f"`."""
+        commands = [command for _, read in run.texts for command in read.commands if command.is_written]
+        targets = [target for _, read in run.texts for target in read.targets if target.startswith("$")]
+        sources = [command for command in run.commands if self.sources.is_program(command)] if targets else []
+        return bool(commands) and command_query.runs_saved_file(
+            self.sources, self.targets, [*sources, *commands], (), targets
+        )
 
     def _holds_unsure(self, commands: Sequence[RunCommand]) -> bool:
         return self.unparsed is Unparsed.HOLDS or command_query.is_likely_pipe(self.sources, self.targets, commands)
