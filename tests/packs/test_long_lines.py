@@ -28,6 +28,13 @@ LINES = {
     "sql": 'psql -c "' + "update x " * (_SIZE // 9) + '"',
     "json": "curl -d '" + '{"a": "b c", "d": [1,2,3]}, ' * (_SIZE // 28) + "' http://x",
     "migrations": "rails " + "db:migrate:status " * (_SIZE // 18),
+    "scripts": "; ".join(f"echo ls {number} > x.sh; sh x.sh" for number in range(_SIZE // 30)),
+    "files": "; ".join(f"echo ls {number} > {number}.sh" for number in range(_SIZE // 24)),
+    "deletes in code": "python3 -c '" + 'shutil.rmtree("dist"); ' * (_SIZE // 23) + "'",
+    "powershell": "pwsh -c '" + "Remove-Item -Recurse dist; " * (_SIZE // 27) + "'",
+    "branches": "git checkout main " + "git switch -x " * (_SIZE // 14),
+    "environment": "RAILS_ENV=test " + "A=b " * (_SIZE // 4) + "rails db:migrate;",
+    "downloads": "curl " + "-o $f " * (_SIZE // 6) + "; sh $g",
 }
 
 
