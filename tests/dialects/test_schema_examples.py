@@ -136,8 +136,11 @@ class SchemaWalk:
         if "items" in schema:
             yield from self._visit(schema["items"], f"{path}[]", lambda value: wrap([value]), frozenset())
         if "additionalProperties" in schema:
-            inside = schema["additionalProperties"]
-            yield from self._visit(inside, f"{path}.*", lambda value: wrap({"name": value}), frozenset())
+            inside, [name, *_] = (
+                schema["additionalProperties"],
+                schema.get("propertyNames", {}).get("examples", ["name"]),
+            )
+            yield from self._visit(inside, f"{path}.*", lambda value: wrap({name: value}), frozenset())
 
     def _properties(self, schema: Schema, path: str, wrap: Wrap, declared: frozenset[str]) -> Iterator[SchemaKey]:
         for key, part in schema.get("properties", {}).items():

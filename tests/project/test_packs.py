@@ -221,3 +221,18 @@ def test_records_are_explained_with_the_pack_as_it_was(tmp_path: Path) -> None:
     kept = load_file(tmp_path / "hookline.yaml").files.data
     (tmp_path / "team.yaml").unlink()
     assert load_hook_files(HookFiles.parse(kept)).decide_now(CALL).denied
+
+
+def test_an_option_that_adds_to_its_default_needs_trust_like_any_change(project: Project) -> None:
+    file = project.directory / "hookline.yaml"
+    file.write_text("extends: [hookline:recommended]")
+    project.trust.accept([project.source])
+    file.write_text("extends: [{'hookline:recommended': {build_directories: {add: [src]}}}]")
+    assert [project.book().decide_now(_delete(name)).denied for name in ("src", "dist")] == [True, False]
+    project.trust.accept([project.source])
+    assert [project.book().decide_now(_delete(name)).denied for name in ("src", "dist", "lib")] == [False, False, True]
+
+
+def _delete(name: str) -> Event:
+    tool = {"name": "bash", "input": {"command": f"rm -r {name}"}}
+    return Event("tool.before", {"cwd": "/app", "workspace": "/app", "tool": tool})

@@ -113,6 +113,33 @@ def test_a_pack_passes_its_options_on() -> None:
     assert load("extends: [one]", one=one).hooks[1].limit.max_fires == 5
 
 
+def test_add_keeps_the_default_of_a_list() -> None:
+    for text in ("extends: [{team: {words: {add: [beta]}}}]", "extends: [{team: {words: {add: beta}}}]"):
+        loaded = load(text, team=TEAM)
+        assert said(loaded) == []
+        assert stopped(loaded, "alpha", "beta", "gamma") == ["alpha", "beta"]
+
+
+def test_a_pack_that_passes_an_option_on_adds_to_its_own_default() -> None:
+    base = Pack(document(TEAM, "base.yaml"), {})
+    text = "{options: {more: [beta]}, extends: [{base: {words: {add: '${more}'}}}]}"
+    one = Pack(document(text, "one.yaml"), {"base": base})
+    loaded = load("extends: [{one: {more: {add: [gamma]}}}]", one=one)
+    assert said(loaded) == []
+    assert stopped(loaded, "alpha", "beta", "gamma", "delta") == ["alpha", "beta", "gamma"]
+
+
+def test_after_a_wrong_addition_the_default_counts() -> None:
+    loaded = load("extends: [{team: {words: {add: 4}}}]", team=TEAM)
+    assert stopped(loaded, "alpha", "beta") == ["alpha"]
+
+
+def stopped(loaded: LoadResult, *commands: str) -> list[str]:
+    """Those for which the condition of the first hook holds."""
+    calls = {each: Event("tool.before", {"tool": {"name": "bash", "input": {"command": each}}}) for each in commands}
+    return [each for each, call in calls.items() if loaded.hooks[0].when.holds(call)]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -121,6 +148,10 @@ def test_a_pack_passes_its_options_on() -> None:
         ("{loud: 1}", "this must be true or false."),
         ("{words: 4}", "this must be text or a list of texts."),
         ("[limit]", "is not a mapping"),
+        ("{limit: {add: 2}}", "only a list can be added to. In team.yaml it is 3. Write the whole value."),
+        ("{words: {add: 4}}", "add must be text or a list of texts."),
+        ("{words: {}}", "add must be text or a list of texts."),
+        ("{words: {added: [beta]}}", '"added" is not a key of an option.'),
     ],
 )
 def test_a_wrong_option_is_an_error(options: str, message: str) -> None:

@@ -104,10 +104,27 @@ def _check_options(options: Node | None, pack: Document) -> None:
     options.check_keys(known, f"the options of {pack.file}")
     for name, place in options.entries():
         default = known.get(name)
-        is_passed_on = type(place.value) is str and _OPTION.fullmatch(place.value) is not None
-        if name in known and place.value is not None and not is_passed_on and not _is_like(place.value, default):
+        if name not in known or place.value is None or _is_passed_on(place.value):
+            continue
+        if type(place.value) is dict:
+            _check_addition(place, default, pack)
+        elif not _is_like(place.value, default):
             what = f"{place.location}: this must be {_describe_type(default)}."
             place.add_problem("wrong-type", what, f"In {pack.file} it is {default!r}.")
+
+
+def _is_passed_on(value: Any) -> bool:
+    return type(value) is str and _OPTION.fullmatch(value) is not None
+
+
+def _check_addition(place: Node, default: Any, pack: Document) -> None:
+    """`{add: [generated]}`"""
+    place.check_keys(("add",), "an option")
+    if type(default) is not list:
+        what = f"{place.location}: only a list can be added to."
+        place.add_problem("wrong-type", what, f"In {pack.file} it is {default!r}. Write the whole value.")
+    elif not isinstance(place.value.get("add"), (str, list)):
+        place.add_problem("wrong-type", f"{place.location}: add must be text or a list of texts.", "Write add: [name].")
 
 
 def _is_like(value: Any, default: Any) -> bool:
@@ -133,7 +150,18 @@ def _option_values(at: Node, given: Mapping[str, Any]) -> dict[str, Any]:
     if declared is not None:
         declared.mapping()
     known = _plain_mapping(declared)
-    return {**known, **{name: value for name, value in given.items() if name in known and value is not None}}
+    chosen = {name: value for name, value in given.items() if name in known and value is not None}
+    return {**known, **{name: _with_default(value, known[name]) for name, value in chosen.items()}}
+
+
+def _with_default(value: Any, default: Any) -> Any:
+    """What `{add: …}` stands for. One that is wrong was reported, and the default counts."""
+    if type(value) is not dict:
+        return value
+    added = value.get("add")
+    if type(default) is not list or not isinstance(added, (str, list)):
+        return default
+    return [*default, *([added] if isinstance(added, str) else added)]
 
 
 def _warn_ignored_keys(pack: Node) -> None:
@@ -194,6 +222,27 @@ def _filled(value: Any, values: Mapping[str, Any]) -> Any:
 
 _OPTION_VALUE: Final[Schema] = {"type": ["string", "number", "boolean", "array"]}
 _OPTIONS: Final[Schema] = {"type": "object", "additionalProperties": _OPTION_VALUE}
+_CHOSEN_OPTIONS: Final[Schema] = {
+    "type": "object",
+    "propertyNames": {"examples": ["build_directories"]},
+    "additionalProperties": {
+        "anyOf": [
+            {**_OPTION_VALUE, "type": [*_OPTION_VALUE["type"], "null"]},
+            {
+                "type": "object",
+                "properties": {
+                    "add": {
+                        "type": ["string", "array"],
+                        "description": "what is added to the list that is the option's default",
+                        "examples": [["generated"]],
+                    }
+                },
+                "required": ["add"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+}
 _EXTENDED: Final[Schema] = {
     "anyOf": [
         {"type": "string", "minLength": 1},
@@ -201,7 +250,8 @@ _EXTENDED: Final[Schema] = {
             "type": "object",
             "minProperties": 1,
             "maxProperties": 1,
-            "additionalProperties": {"anyOf": [_OPTIONS, {"type": "null"}]},
+            "propertyNames": {"examples": ["hookline:recommended"]},
+            "additionalProperties": {"anyOf": [_CHOSEN_OPTIONS, {"type": "null"}]},
         },
     ]
 }
@@ -210,7 +260,7 @@ EXTENDS_KEYS: Final = (
         "extends",
         schema={"anyOf": [_EXTENDED, {"type": "array", "items": _EXTENDED}]},
         help="[packs](../packs.md) whose hooks this file takes over: `hookline:recommended`, `./team.yaml`, or one with "
-        "options, `hookline:budget: {fetches: 5}`",
+        "options, `hookline:budget: {fetches: 5}`; `{add: [generated]}` adds to an option's list",
         example="extends: ['hookline:recommended', {'hookline:budget': {fetches: 5}}]",
     ),
     Key(
