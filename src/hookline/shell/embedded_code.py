@@ -62,6 +62,10 @@ _NAMED_CALL: Final = lazy_pattern(
     r"\b(?:system|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|shell_exec|passthru)"
     r"\s*\(\s*([A-Za-z_$]\w{0,60})\s*[,)]"
 )
+_STARTS_PROGRAMS: Final = lazy_pattern(
+    r"\{\s*(?:exec|execSync|spawn|spawnSync)\s*:|\bimport\s+(?:system|popen|run|call|check_\w+|Popen|getoutput)\s+as\b"
+    r"|=\s*(?:os|subprocess|child_process|cp)\.\w+\s*(?:[;,\n]|\Z)|\brequire\(.child_process.\)\.\w+\s*(?:[;,\n]|\Z)"
+)  # a call that starts programs gets another name
 _METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]{1,2000})\1\s*\.\s*(?:execute\b|!!?(?!=))")
 _WRITING: Final = lazy_pattern(
     r"""\bio\.open"""
@@ -99,6 +103,8 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
             if len(words) > 2 and words[0] == words[1]:  # execvp('git', ['git', 'push']): the program and its own name
                 yield InnerCommand(words[1:])
         yield from _named_commands(text)
+        if _STARTS_PROGRAMS.search(text):
+            yield from _possible_commands(text)
         yield from _written_files(text)
         yield from _deleted_directories(text)
         for pattern in (_PERCENT, _BACKTICKS, _QW, _PIPE_OPEN):
@@ -106,6 +112,16 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 if number >= _MAX_CALLS:
                     break
                 yield InnerCommand(code=next(each for each in found.groups() if each))
+
+
+def _possible_commands(text: str) -> Iterator[InnerCommand]:
+    """Texts of several words, in code that can start programs: the call may have another name."""
+    for number, literal in enumerate(_LITERAL.finditer(text)):
+        if number >= _MAX_CALLS:
+            return
+        code = next(each for each in literal.groups() if each is not None)
+        if " " in code.strip():
+            yield InnerCommand(code=_ESCAPE.sub(r"\1", code))
 
 
 def _named_commands(text: str) -> Iterator[InnerCommand]:
@@ -164,6 +180,7 @@ def has_call(words: Sequence[str]) -> bool:
         or _QW.search(text) is not None
         or _PIPE_OPEN.search(text) is not None
         or _DELETING.search(text) is not None
+        or _STARTS_PROGRAMS.search(text) is not None
     )
 
 

@@ -308,7 +308,8 @@ class Environment:
             while words and words[0] in _BEFORE_PRINTERS and words[1:2] != ["-v"]:
                 words.pop(0)
             name, *arguments = words or [""]
-            if name == "cat" and (command.reads_descriptor or any(map(is_descriptor, arguments))):
+            reads_opened = command.reads_descriptor or any(map(is_descriptor, arguments))
+            if name == "cat" and (reads_opened or (self.opened and not arguments and not command.input)):
                 found += self.descriptor_texts()
             elif name == "cat" and not arguments and command.input:
                 found += self.expand_text(parsed, command.input)

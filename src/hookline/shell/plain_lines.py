@@ -45,27 +45,22 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
     """Its commands; None if only the parser can read it."""
     commands: list[PlainCommand] = []
     at, pipeline, stage, operator = 0, 0, 0, ""
+    copies = False  # `echo 'rm x' | tee x.sh; ./x.sh`: only the parser knows what a script says
     while found := _COMMAND.match(text, at):
         source, discarded, _, next_operator = found.groups()
         has_quotes = "'" in source or '"' in source
         words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
         if not _is_ordinary(words) or (operator == "|" and _runs_input(words[0])):
             return None
+        copies = copies or words[0] == "tee"
         if "  " in source:
             source = " ".join(source.split())
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
         at, operator = found.end(), next_operator
         if not operator:
-            return None if _may_run_copy(commands) else commands
+            return None if copies and any("/" in each.words[0] for each in commands) else commands
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
-
-
-def _may_run_copy(commands: list[PlainCommand]) -> bool:
-    """`echo 'rm x' | tee x.sh; ./x.sh`: only the parser knows what a script says."""
-    if not any(each.operator == "|" and each.words[0] == "tee" for each in commands):
-        return False
-    return any("/" in each.words[0] for each in commands)
 
 
 def _runs_input(program: str) -> bool:
@@ -83,18 +78,18 @@ def _unquote(word: str) -> str:
 def _is_ordinary(words: tuple[str, ...]) -> bool:
     """Whether the first word is a program, and no argument makes it run another one."""
     first = words[0]
-    name = first
+    name = lowered = first
     if not (first.isalpha() and first.islower()):
         name = program_name(first)
         if first in _SPECIAL_WITH_OPTIONS or name.lower() in _SPECIAL_WITH_OPTIONS:
             return False
+        lowered = name.lower()
     if name in _SPECIAL_WITH_OPTIONS or (name == "git" and "-c" in words):
         return False
     if name in INTERPRETERS and has_call(words):
         return False
     if name in LANGUAGES and has_commands(words):
         return False
-    lowered = name.lower()
     if script_command(name, words) or (lowered in DELETERS and deletion_command(lowered, words)):
         return False
     return name not in SUBCOMMANDS or SUBCOMMANDS[name].isdisjoint(words)

@@ -329,6 +329,8 @@ class _Reader:
             code = shell_code(words)
             for word in words[found[0] + 1 : found[0] + 2]:
                 self.environment.set_script_name(word)
+            if place.command.input:  # what the code reads: `sh -c 'eval "$(cat)"' <<< text`
+                self.environment.open_descriptor(self._inputs(place))
             yield InnerCommand(code=code, positionals=tuple(words[found[0] + 2 :]))
         if name in SHELLS and found is None:
             yield from self._shell_input(words, place)

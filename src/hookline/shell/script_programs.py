@@ -56,8 +56,9 @@ SCRIPT_NAMES: Final = frozenset(
 SHORT_NAMES: Final = {"k": "kubectl", "tf": "terraform", "hub": "git", "g": "git"}
 """Usual aliases, which the shell that an agent starts may have."""
 _TELLING_SCRIPT: Final = lazy_pattern(
-    r"(?:(?:run|do|app|web|api|prod|production|staging)[-_])?(deploy|publish|release|rollback|migrate)"
-    r"(?:[-_.](?!notes|check|test|lint|status|dry)[\w.-]+)?\.(?:sh|bash|zsh|ps1|py|rb|js|mjs|cjs|ts)"
+    r"(?:(?:run|do|app|web|api|prod|production|staging)[-_])?"
+    r"(?:(deploy|publish|release|rollback)(?:[-_.](?!notes|check|test|lint|status|dry|docs)[\w.-]+)?"
+    r"|(migrate)(?:[-_.](?:db|database|prod\w*|staging|schema|data|up|latest|all|run))?)\.(?:sh|bash|zsh|ps1|py|rb|js|mjs|cjs|ts)"
 )
 """A script of a project whose name says what it does. The command is read as `deploy.sh`, `migrate.sh` and so on."""
 _CHECK_OPTIONS: Final = frozenset(("-n", "-nv", "-c", "-l", "--check", "--syntax-check"))
@@ -101,7 +102,7 @@ def script_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
 
 def _telling_script(name: str, arguments: Sequence[str]) -> tuple[str, ...]:
     found = _TELLING_SCRIPT.fullmatch(name)
-    return () if found is None else (f"{found[1]}.sh", *arguments)
+    return () if found is None else (f"{found[1] or found[2]}.sh", *arguments)
 
 
 def _module_command(words: Sequence[str]) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         name: (Wrapper(options=wrapper, operands=wrapper.operands),)
         for name, wrapper in COMMAND_WRAPPERS.items()
     },
-    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap", "chronic", "ts", "arch", "rtk", "shx"), (_PLAIN,)),
+    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap", "chronic", "ts", "arch", "rtk", "shx", "cross-env", "cross-env-shell"), (_PLAIN,)),
     **dict.fromkeys(
         ("unshare", "nsenter", "systemd-run", "systemd-inhibit", "pkexec", "run0", "bwrap", "firejail", "proot", "setpriv"),
         (_PLAIN,),
@@ -295,7 +295,7 @@ RUNNERS: Final = frozenset(
 """Programs that one names together with what they run: who allows `uv run pytest` need not allow `pytest` as well."""
 
 TAKES_ASSIGNMENTS: Final = frozenset(
-    ("env", "sudo", "doas", "export", "typeset", "declare", "local", "readonly", "run0")
+    ("env", "sudo", "doas", "export", "typeset", "declare", "local", "readonly", "run0", "cross-env", "cross-env-shell")
 )
 RUNS_ARGUMENTS: Final = frozenset(name for name, ways in WRAPPERS.items() if any(not way.after for way in ways))
 """Programs whose arguments must always be looked at."""
