@@ -630,3 +630,14 @@ def test_a_guard_of_files_hears_a_tool_that_its_server_calls_destructive(project
         assert text_of(await client.answer(3)) == '{"path": "a"}'
 
     driven(project.hooks(guard), play)
+
+
+def test_a_result_is_recorded_before_the_client_has_it(project: Project) -> None:
+    async def play(client: RawClient) -> None:
+        for call in range(1, 31):
+            client.call(call, "echo", x="good")
+            await client.answer(call)
+            record = record_directory(project.home / ".local/state/hookline")
+            assert len(RecordLog(record, LogFilter(event="tool.after")).latest(50)) == call
+
+    driven(project.hooks(DENY), play)

@@ -54,7 +54,7 @@ from hookline.hosts.mcp.json_rpc import (
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.private_file import state_directory
-from hookline.record.recorder import DECISION_MADE, Recorder
+from hookline.record.recorder import Recorder
 from hookline.runners.line_dispatcher import LineHandler, LineTooLongError
 from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import PipeClosedError
@@ -163,17 +163,6 @@ class ProxySession:
             return self._recorder.decide_now(self._book(), event)
         except MustWait:
             return None
-
-    def book_without_results(self) -> Book | None:
-        """The book in force, if no hook in it is asked about a result, neither now nor in the background."""
-        if self._start_task is not None and not self._start_task.done():
-            return None
-        book = self._book()
-        return None if book.hears("tool.after") or book.hears(DECISION_MADE) else book
-
-    def record_result(self, book: Book, event: Event) -> None:
-        """`book` is the one under which the result was passed on, also if the files have changed since."""
-        self._recorder.decide_now(book, event)
 
     async def ask_hooks(self, event: Event) -> Decision:
         if self._start_task is not None:
@@ -566,28 +555,13 @@ class Proxy:
             self._pending.pop(message.key, None)
             await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        silent = None if request.notes else self._session.book_without_results()
-        if silent is not None:
-            await self._pass_result(request, result, silent)
-            return
-        event = self._result_event(request, result)
+        facts = {**self._call_facts(request, request.forwarded), **result.facts()}
+        event = self._session.event("tool.after", facts)
         decision = self._session.ask_hooks_now(event)
         if decision is not None:
             await self._send_result(request, result, event, decision)
         else:
             request.deciding = self._spawn(self._decide_result(request, result, event))
-
-    def _result_event(self, request: PendingRequest, result: CallResult) -> Event:
-        assert request.forwarded is not None
-        return self._session.event("tool.after", {**self._call_facts(request, request.forwarded), **result.facts()})
-
-    async def _pass_result(self, request: PendingRequest, result: CallResult, silent: Book) -> None:
-        """No hook can change it, so the client does not wait until it is recorded."""
-        self._pending.pop(result.message.key, None)
-        try:
-            await self._send(result.message)
-        finally:
-            self._session.record_result(silent, self._result_event(request, result))
 
     def _defer_unfinished(self, request: PendingRequest, message: Message) -> bool:
         """True if this is not the final result: the server asks for something first, or continues as a task."""
