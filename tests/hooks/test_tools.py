@@ -39,7 +39,7 @@ def test_no_name_means_two_kinds_that_guards_tell_apart() -> None:
                 kinds.setdefault(name, set()).add(kind)
     both = {ToolKind.WRITE, ToolKind.EDIT}  # agents with one tool for both; their adapters say which a call is
     assert {name: found for name, found in kinds.items() if len(found) > 1} == dict.fromkeys(
-        ("apply_patch", "fs_write", "write", "write_code"), both
+        ("apply_patch", "fs_write", "fsWrite", "write", "write_code"), both
     )
 
 
