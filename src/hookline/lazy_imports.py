@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
     import asyncio
+    import copy
     import dataclasses
     import decimal
     import difflib
@@ -69,6 +70,7 @@ else:
     lazy_class = _LazyClass
     ast = _LazyModule("ast")
     asyncio = _LazyModule("asyncio")
+    copy = _LazyModule("copy")
     dataclasses = _LazyModule("dataclasses")
     decimal = _LazyModule("decimal")
     difflib = _LazyModule("difflib")
@@ -140,6 +142,7 @@ def import_without_gc(module: str) -> ModuleType:
 __all__ = [
     "ast",
     "asyncio",
+    "copy",
     "dataclasses",
     "decimal",
     "difflib",

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.formatting import printable
-from hookline.hooks.masking import mask, secret_values
 
 _LOGGER_NAME: Final = "hookline"
 _LEVEL_VARIABLES: Final = ("HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL")
@@ -19,6 +18,8 @@ class _LineFormatter(logging.Formatter):
     """Text of an agent or a program can neither start a new line nor move the cursor."""
 
     def format(self, record: logging.LogRecord) -> str:
+        from hookline.hooks.masking import mask, secret_values  # most processes log nothing
+
         return f"{record.levelname.lower()}: {printable(mask(record.getMessage(), secret_values(os.environ)))}"
 
 

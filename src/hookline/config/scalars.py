@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from hookline.formatting import shorten
 from hookline.lazy_imports import decimal, lazy_pattern
@@ -95,6 +95,7 @@ _CORE_WORDS: dict[str, Any] = {
     **dict.fromkeys((sign + word for sign in ("", "+") for word in (".inf", ".Inf", ".INF")), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
+_NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _DECIMAL = lazy_pattern(r"[-+]?[0-9]++")
 _OTHER_BASE = lazy_pattern(r"0o[0-7]++|0x[0-9a-fA-F]++")
 _FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
@@ -121,6 +122,8 @@ def parse_core_scalar(word: str) -> Any:
     """The value of a plain word in YAML 1.2's core schema. `on`, `yes`, `12:30:00`, `2024-01-01` and `1_000` are text."""
     if word in _CORE_WORDS:
         return _CORE_WORDS[word]
+    if word[:1] not in _NUMBER_STARTS:
+        return word
     if _DECIMAL.fullmatch(word):
         return parse_integer(word)
     if _OTHER_BASE.fullmatch(word):

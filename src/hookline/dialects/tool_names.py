@@ -91,4 +91,5 @@ def _alternatives(compiled: TextPattern) -> tuple[TextPattern, ...]:
 
 def _named_servers(compiled: TextPattern) -> tuple[str, ...]:
     """The MCP servers that the matcher names."""
-    return tuple(dict.fromkeys(_SERVER.findall(compiled.source.replace("\\", ""))))
+    source = compiled.source.replace("\\", "")
+    return tuple(dict.fromkeys(_SERVER.findall(source))) if "mcp" in source else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from hookline.engine import match_budget
 from hookline.engine.decision import Decision, silent_decision, stop_decision
@@ -19,11 +19,13 @@ from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Host
+from hookline.lazy_dataclasses import dataclass
 
 _new: Final = object.__new__
 
 
-class StartedMatch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StartedMatch:
     """For a round that continues where the fast path stopped: the time is not given twice, nor the index asked twice."""
 
     budget: MatchBudget

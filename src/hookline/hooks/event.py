@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from hookline.errors import InvalidEvent
 from hookline.lazy_dataclasses import dataclass
-from hookline.lazy_imports import json, lazy_pattern
+from hookline.lazy_imports import copy, json, lazy_pattern
 
 FactPath = tuple[str | int, ...]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from re2 import _re2  # the public wrapper costs twice a short search
 
 from hookline.errors import UndecidedError
+from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_module, threading
 from hookline.patterns.encoding import SURROGATE_OFFSET, encode_utf8
 from hookline.patterns.syntax_tree import (
@@ -297,7 +298,8 @@ _MAX_DIRECT_LENGTH = 65_536  # in longer texts, the regex module checks its time
 _MAX_BACKTRACKING_LENGTH = 2_000_000  # needs about 300 MB for a moment
 
 
-class PatternCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PatternCost:
     """What decides how long a search may take: see `state_breadth` and `max_match_width`."""
 
     breadth: int

@@ -6,8 +6,9 @@ They are most of what people write. A call of RE2 from Python takes longer than 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.simple_parser import SIMPLE_TOKEN, literal_text
 
 LiteralSearch = Callable[[str], bool | None]
@@ -48,13 +49,15 @@ def absence_test(word: str) -> Callable[[str], bool]:
     return lacks_word
 
 
-class _Piece(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Piece:
     text: str
     before: bool = False  # whether the edge of a word is before it
     after: bool = False
 
 
-class _Shape(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Shape:
     """Pieces with gaps between them."""
 
     pieces: list[_Piece]
@@ -90,9 +93,9 @@ def _read_shape(source: str, whole: bool) -> _Shape | None:
         if gap:
             pieces.append(_Piece(""))
         elif kind in (1, 2) and not piece.after:
-            pieces[-1] = piece._replace(text=piece.text + literal_text(text))
+            pieces[-1] = replace(piece, text=piece.text + literal_text(text))
         elif text == r"\b":
-            pieces[-1] = piece._replace(after=True) if piece.text else piece._replace(before=True)
+            pieces[-1] = replace(piece, after=True) if piece.text else replace(piece, before=True)
         elif text in ("^", r"\A") and at == 0:
             starts = True
         elif text in ("$", r"\z"):
@@ -105,7 +108,7 @@ def _read_shape(source: str, whole: bool) -> _Shape | None:
 
 def _trim(shape: _Shape) -> _Shape | None:
     """Without gaps at its ends, which stand for any text; None if a piece is empty."""
-    pieces, starts, ends, has_gaps = shape
+    pieces, starts, ends, has_gaps = shape.pieces, shape.starts, shape.ends, shape.has_gaps
     if has_gaps and pieces[0] == _Piece(""):
         pieces, starts = pieces[1:], False
     if has_gaps and pieces and pieces[-1] == _Piece(""):
@@ -137,7 +140,7 @@ def _search_pieces(shape: _Shape, line_ends: str) -> LiteralSearch:
 
     The last occurrence of a piece before the one after it is always a good choice, because a gap can be long.
     """
-    pieces, starts, ends, has_gaps = shape
+    pieces, starts, ends, has_gaps = shape.pieces, shape.starts, shape.ends, shape.has_gaps
     head, tail = (pieces[0].text if starts else ""), (pieces[-1].text if ends else "")
     at_head, at_tail = (_edge_test(pieces[0]) if starts else None), (_edge_test(pieces[-1]) if ends else None)
     between = pieces[starts : len(pieces) - ends]
@@ -173,7 +176,7 @@ def _search_pieces(shape: _Shape, line_ends: str) -> LiteralSearch:
 
 def _edge_test(piece: _Piece) -> Callable[[str, int], bool] | None:
     """Whether the edges are there if the piece is at this position. Beyond the ends of the text there is no word."""
-    word, before, after = piece
+    word, before, after = piece.text, piece.before, piece.after
     size, words = len(word), WORD_CHARACTERS
     first, last = word[0] in words, word[-1] in words
     if after and not before:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns.syntax_tree import (
     Alternation,
     Boundary,
@@ -37,7 +38,8 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 _OTHER_CASES: Final = {"k": "\u212a", "s": "\u017f"}  # beside the capital letter, in RE2 and in Unicode
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Words:
     sets: tuple[WordSet, ...]
     """Each of them has a word of every text that matches, perhaps in another case. ASCII words are in small letters."""
     text: str | None

@@ -569,7 +569,7 @@ def _misspelled_field(field: str) -> str | None:
     """The field that was probably meant, if no tool of any kind has this one."""
     known = [name for kind in FIELD_NAMES for name in FIELD_NAMES[kind]]
     others = [name for kind in FIELD_NAMES for names in FIELD_NAMES[kind].values() for name in names if len(name) > 5]
-    if (written := _FIELD_PATH.fullmatch(field)) is not None and written[1] in known:
+    if "." in field and (written := _FIELD_PATH.fullmatch(field)) is not None and written[1] in known:
         return written[1]
     if len(field.strip()) < 3 or field in _MINOR_FIELDS or any(field in _fields(kind) for kind in FIELD_NAMES):
         return None

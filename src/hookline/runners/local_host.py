@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import UnavailableError
-from hookline.hooks.actions.notify import LEVELS
 from hookline.hooks.host import (
     Clock,
     Command,
@@ -21,12 +21,12 @@ from hookline.hooks.host import (
     SystemClock,
 )
 from hookline.lazy_imports import lazy_logger
-from hookline.runners.background import BackgroundTasks
 
 if TYPE_CHECKING:
+    from hookline.runners.background import BackgroundTasks
     from hookline.runners.process import ProcessLimit
 
-_LEVELS: Final = {**LEVELS, "warn": LEVELS["warning"], "critical": LEVELS["error"]}
+_OTHER_LEVELS: Final = {"warn": "warning", "critical": "error"}
 
 log = lazy_logger("hookline")
 
@@ -41,7 +41,8 @@ class LocalHost(NullHost):
         self._limits = limits
         self._warm = warm
         self._slots = slots
-        self._background = BackgroundTasks()
+        self._tasks: BackgroundTasks | None = None  # most hooks are waited for
+        self._tasks_lock = Lock()
         self.clock = clock or SystemClock()
 
     @property
@@ -71,20 +72,31 @@ class LocalHost(NullHost):
 
     async def publish(self, notice: Notice) -> None:
         """Logs the notice as one line."""
+        from hookline.hooks.actions.notify import LEVELS
+
         parts = (notice.hook, notice.title, notice.message)
         line = ": ".join(_one_line(part) for part in parts if part)
-        log.log(_LEVELS.get(notice.level.lower(), LEVELS["info"]), "%s", line, extra={"notice": notice})
+        level = notice.level.lower()
+        log.log(LEVELS.get(_OTHER_LEVELS.get(level, level), LEVELS["info"]), "%s", line, extra={"notice": notice})
 
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
-        self._background.schedule(work, session)
+        self._background().schedule(work, session)
 
     async def wait_for_background(self, timeout: timedelta, session: str) -> None:
         """Waits for the session's background work on this loop, without cancelling it."""
-        await self._background.wait(timeout, session)
+        await self._background().wait(timeout, session)
 
     async def drain(self, timeout: timedelta) -> int:
         """Waits for this loop's background work and cancels the rest. Returns how many tasks were cancelled."""
-        return await self._background.drain(timeout)
+        return await self._background().drain(timeout)
+
+    def _background(self) -> BackgroundTasks:
+        from hookline.runners.background import BackgroundTasks
+
+        with self._tasks_lock:
+            if self._tasks is None:
+                self._tasks = BackgroundTasks()
+            return self._tasks
 
 
 def _one_line(text: str) -> str:
