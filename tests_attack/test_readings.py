@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import UserList, UserString, deque
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -90,7 +91,7 @@ def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> No
     ran: list[str] = []
 
     def run(value: Any) -> None:
-        ran.append(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else f"{value}")
+        ran.append(" ".join(map(str, value)) if isinstance(value, (list, tuple, deque, UserList)) else f"{value}")
 
     def bash(command: Any) -> None:
         run(command)
@@ -108,7 +109,8 @@ def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> No
         run(given.get("command") or given.get("line"))
 
     values: list[Any] = ["rm -rf x", ["rm", "-rf", "x"], ("rm", "-rf", "x"), Liar("rm -rf x"), [Liar("rm"), "-rf"]]
-    values += [Reverse("ls"), b"rm -rf x", PurePosixPath("rm -rf x")]
+    values += [Reverse("ls"), b"rm -rf x", PurePosixPath("rm -rf x"), UserString("rm -rf x")]
+    values += [deque(["rm", "-rf", "x"]), UserList(["rm", "-rf", "x"])]
     with hookline.session(config=tmp_path / "g.yaml", directory=tmp_path) as session:
         for tool in (bash, other_name, positional, variadic):
             guarded = hookline.guard(tool, name="bash", kind="shell", session=session)

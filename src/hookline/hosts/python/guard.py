@@ -11,7 +11,8 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections import UserString
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from enum import Enum
 from inspect import Parameter
 from pathlib import PurePath
@@ -55,7 +56,9 @@ def to_plain_value(value: Any, depth: int = 0) -> Any:
 def _plain_parts(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping):
         return {str(to_plain_value(key, depth + 1)): to_plain_value(held, depth + 1) for key, held in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, UserString):
+        return to_plain_value(value.data, depth + 1)
+    if isinstance(value, (Sequence, Set)):
         return [to_plain_value(held, depth + 1) for held in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
