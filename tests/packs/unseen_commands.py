@@ -1,11 +1,12 @@
 """Commands that were written down before anybody looked at what the packs stop, so that the count is honest.
 
 `unseen/<pack>.txt` has what the pack must stop, `unseen/everyday.txt` what it may not. A line is a command; lines that
-begin with `|` continue the one above. `unseen/known.yaml` names every command that is decided wrongly today.
+begin with `|` continue the one above, and a call of another tool is JSON. `unseen/known.yaml` names every command that is decided wrongly today.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -51,4 +52,5 @@ def _known_file() -> dict[str, Any]:
 
 
 def is_stopped(pack: str, command: str) -> bool:
-    return decide(load_pack(pack), command).verdict >= Verdict.ASK
+    call = json.loads(command) if command.startswith('{"tool"') else command
+    return decide(load_pack(pack), call).verdict >= Verdict.ASK
