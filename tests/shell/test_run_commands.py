@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hookline.shell.grammar import UNKNOWN_WORDS
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN_WORDS
 from hookline.shell.run_commands import UNREADABLE, RunCommand, read_commands
 
 
@@ -133,6 +133,13 @@ def test_a_text_that_grows_is_read_in_time_or_not_at_all(text: str) -> None:
     begun = time.perf_counter()
     read_commands(text)
     assert time.perf_counter() - begun < 20
+
+
+@pytest.mark.parametrize(
+    "text", ["export PATH=$HOME/bin:$PATH", "export PATH=$PWD/bin:$PATH", "PATH=$PWD/a:$HOME/b:$PATH make", "x=$PWD/a:$x"]
+)
+def test_a_path_that_grows_by_a_directory_runs_nothing_unknown(text: str) -> None:
+    assert not any(HAS_UNKNOWN.search(command.program) for command in read_commands(text).commands)
 
 
 def test_a_text_that_cannot_be_read_is_one_unknown_command() -> None:

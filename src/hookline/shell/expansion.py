@@ -429,7 +429,13 @@ def _first_fields(alternatives: Sequence[Fields]) -> Fields:
 
 
 def _contains_two(value: str, known: Iterable[str]) -> bool:
-    return sum(1 for each in known if each and each != UNKNOWN and each in value) >= 2
+    """A known value counts also if it was split into words since: `PATH=$HOME/bin:$PATH`."""
+    value = _as_unknown(value)
+    return sum(1 for each in known if each and each != UNKNOWN and _as_unknown(each) in value) >= 2
+
+
+def _as_unknown(value: str) -> str:
+    return mark_globs(value).replace(UNKNOWN_WORDS, UNKNOWN)
 
 
 def _limit(alternatives: Sequence[_T], rest: _T) -> list[_T]:
