@@ -42,6 +42,8 @@ def _commands(line: str) -> set[str]:
         "awk '{print | \"rm x\"}' f",
         "printf 'a:\\n\\trm x\\n' | make -f -",
         "make --eval='a:;rm x'",
+        "make -f - <<< 'a: ; @ rm x'",
+        "printf 'a:\\n\\t @-rm x\\n' | make -f -",
         "make --eval 'a := $(shell rm x)'",
         "make SHELL='rm x'",
         "ssh -o ProxyCommand='rm x' h",

@@ -34,8 +34,8 @@ _SQL: Final = (
 _TCL: Final = (lazy_pattern(r"(?:\A|[\n;\[{])\s*(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;\]}]+)"),)
 _BANG: Final = (lazy_pattern(r"(?:\A|\n|;)\s*!([^\n]+)"),)
 _MAKE: Final = (
-    lazy_pattern(r"\n\t[@+-]*([^\n]+)"),
-    lazy_pattern(r"(?:\A|\n|=)[^\n:=;#]+::?(?!=)[^\n;]*;[@+-]*([^\n]+)"),
+    lazy_pattern(r"\n\t[@+\t -]*([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n|=)[^\n:=;#]+::?(?!=)[^\n;]*;[@+\t -]*([^\n]+)"),
     lazy_pattern(r"\$[({]shell\s+([^)}\n]+)"),
 )
 _M4: Final = (lazy_pattern(r"\b(?:e?syscmd)\([`'\"]?([^)'\n]+)"),)
