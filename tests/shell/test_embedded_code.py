@@ -83,6 +83,24 @@ def test_code_that_writes_a_file_counts_as_tee(line: str) -> None:
     assert ("tee", "a/b") in {command.words for command in read_commands(line).commands}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        """python3 -c "print(open('a/b').read())\"""",
+        """python3 -c "import os; os.chdir('a/b')\"""",
+        """python3 -c "from pathlib import Path; Path('a/b').read_text()\"""",
+        """node -e "require('fs').readFileSync('a/b')\"""",
+        """ruby -e 'puts File.read("a/b")'""",
+        """perl -e 'open(my $f, "<", "a/b")'""",
+        """php -r 'readfile("a/b");'""",
+        """awk 'BEGIN{getline l < "a/b"}'""",
+        """python3 <<'X'\nprint(open('a/b').read())\nX""",
+    ],
+)
+def test_code_that_reads_a_file_counts_as_cat(line: str) -> None:
+    assert ("cat", "a/b") in {command.words for command in read_commands(line).commands}
+
+
 @pytest.mark.parametrize("line", ["python3 -c \"print(open('a/b').read())\"", "node -p \"require('./a/b').x\""])
 def test_code_that_only_reads_writes_nothing(line: str) -> None:
     assert "tee" not in {command.program for command in read_commands(line).commands}

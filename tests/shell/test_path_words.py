@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hookline.shell.path_words import find_path_words
@@ -54,6 +56,18 @@ def words(text: str) -> set[str | None]:
         ("vim -c 'w /x' a", {"w /x", "/x", "a"}),
         ("sqlite3 a '.output /x'", {"a", ".output /x", "/x"}),
         ("psql -c \"copy t to '/x'\"", {"copy t to '/x'", "/x"}),
+        ("python3 -c \"open('/x')\"", {"/x"}),
+        ("/usr/bin/ls a", {"a"}),
+        ("../x a", {"../x", "a"}),
+        ("~/.cargo/bin/../x", {"~/.cargo/bin/../x"}),
+        ("gcc -I/usr/include/x -I/y a", {"/y", "a"}),
+        ("tar xPf a", {"a", "/"}),
+        ("sudo -i ls a", {"~", "ls", "a"}),
+        ("sudo grep -i x a", {"a"}),
+        ("GIT_DIR=/x git log", {"/x", "log"}),
+        ("cat $(mktemp)/../x", {"/tmp/x/../x"}),
+        ("cat $(dirname $PWD)/x", {"./../x", "."}),
+        ("cat $(git rev-parse --show-toplevel)/a", {"./a", "/a", "rev-parse"}),
     ],
 )
 def test_arguments(text: str, found: set[str | None]) -> None:
@@ -71,3 +85,14 @@ def test_going_back_ends_where_the_line_was() -> None:
     found = set(find_path_words(read_commands("cd b && cd - && cat c"), "/w", lambda path: True))
     assert ("/w", "c") in found
     assert all(word != "~" for _, word in found)
+
+
+def test_a_symbolic_link_leads_to_a_file_beside_itself() -> None:
+    found = set(find_path_words(read_commands("ln -s ../x a/b"), "/w", lambda path: True))
+    assert found == {("/w", "a/b"), ("/w/a", "../x")}
+
+
+def test_what_git_prints_in_a_repository_is_below_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    text = read_commands("cd $(git rev-parse --show-toplevel)/etc")
+    assert {word for _, word in find_path_words(text, str(tmp_path / "a"), lambda path: True)} == {"./etc", "rev-parse"}

@@ -136,7 +136,8 @@ def test_a_text_that_grows_is_read_in_time_or_not_at_all(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["export PATH=$HOME/bin:$PATH", "export PATH=$PWD/bin:$PATH", "PATH=$PWD/a:$HOME/b:$PATH make", "x=$PWD/a:$x"]
+    "text",
+    ["export PATH=$HOME/bin:$PATH", "export PATH=$PWD/bin:$PATH", "PATH=$PWD/a:$HOME/b:$PATH make", "x=$PWD/a:$x"],
 )
 def test_a_path_that_grows_by_a_directory_runs_nothing_unknown(text: str) -> None:
     assert not any(HAS_UNKNOWN.search(command.program) for command in read_commands(text).commands)

@@ -1,8 +1,8 @@
 """The shell commands in the code of another language: `python -c "os.system('rm -r x')"`, `perl -e`, `awk`.
 
 It finds the calls that start programs, and reads the texts in quotes that they are given, or that a variable has. Code that
-writes files counts as the command `tee`, with every path that it has in quotes. Code that puts its text together is not
-understood.
+writes files counts as the command `tee`, with every path that it has in quotes; code that reads a file or directory, as `cat`.
+Code that puts its text together is not understood.
 """
 
 from __future__ import annotations
@@ -78,6 +78,16 @@ _DELETING: Final = lazy_pattern(
     r"""\b(?:rmtree|remove_tree|rm_rf?|rmSync|rmdirSync|removeSync)\s*\(\s*(["'])([\w.*@+/-]{1,400})\1\s*[,)]"""
 )  # every such call that `ask-before-deletes-in-code` leaves to this pattern
 _WRITE_MODE: Final = lazy_pattern(r"""[,(=]\s*["'][rbt]{0,2}[wax+][bt+]{0,2}["']|["']\s*\+?>{1,2}\s*[\w./~$"']""")
+_READING: Final = lazy_pattern(
+    r"\b(?:open|fopen|file|file_get_contents|readfile|readFile(?:Sync)?|readdir(?:Sync)?|opendir(?:Sync)?|createReadStream"
+    r"|readTextFile(?:Sync)?|readDir(?:Sync)?|listdir|scandir|walk|chdir|i?glob|Path|expanduser|(?:File|Dir|IO)\.\w{1,12}|Bun\.file"
+    r"|require|dofile|loadfile|readLines|slurp|read_csv|read_json|loadtxt|run_path|copy\w{0,8}|io\.lines)"
+    r"(?:\s*\(?\s*|\s*\(?[\w$\s]{1,20},\s*(?:[\"']<[\"'],\s*)?)[rbu]?([\"'`])([<\s]{0,3}[^\"'`\n]{1,300})\1"
+    r"|\bgetline\s*\w{0,20}\s*<\s*([\"'])([^\"'\n]{1,300})\3"
+)
+_HOME: Final = lazy_pattern(
+    r"\bPath\.home\(\)\s*(?:/|\.\s*(?:iterdir|glob|rglob|joinpath|walk))|\b(?:read\w{1,20}|join|open)\s*\([^;\n]{0,60}\bhomedir\(\)|\bDir\.home\b"
+)
 _PATH: Final = lazy_pattern(r"[<>+|\s]*([\w.~$@%+/:-]*[./][\w.~$@%+/:-]*|credentials|authorized_keys)")
 _LITERAL: Final = lazy_pattern(r"\"((?:[^\"\\]|\\.){0,4000})\"|'((?:[^'\\]|\\.){0,4000})'|`((?:[^`\\]|\\.){0,4000})`")
 _ARGUMENTS: Final = lazy_pattern(r"[\s,\[(]*(?:\w+\s*=\s*(?![\"'`]))?[\s,\[(]*")
@@ -107,6 +117,7 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
             yield from _possible_commands(text)
         yield from _written_files(text)
         yield from _deleted_directories(text)
+        yield from _read_files(text)
         for pattern in (_PERCENT, _BACKTICKS, _QW, _PIPE_OPEN):
             for number, found in enumerate(pattern.finditer(text)):
                 if number >= _MAX_CALLS:
@@ -162,6 +173,17 @@ def _deleted_directories(text: str) -> Iterator[InnerCommand]:
         yield InnerCommand(("rmtree", call[2]))
 
 
+def _read_files(text: str) -> Iterator[InnerCommand]:
+    for number, found in enumerate(_READING.finditer(text)):
+        if number >= _MAX_CALLS:
+            return
+        path = (found[2] or found[4]).lstrip("< \t")
+        if "/" in path or path.startswith((".", "~")):
+            yield InnerCommand(("cat", path))
+    if _HOME.search(text):
+        yield InnerCommand(("cat", "~"))
+
+
 def _writes(text: str) -> bool:
     return _WRITING.search(text) is not None or ("open" in text and _WRITE_MODE.search(text) is not None)
 
@@ -169,6 +191,8 @@ def _writes(text: str) -> bool:
 def has_call(words: Sequence[str]) -> bool:
     """Whether one of the words may be code that starts a program."""
     text = " ".join(words)
+    if _HOME.search(text) is not None:
+        return True
     if "'" not in text and '"' not in text and "`" not in text and not any(each in text for each in ("%x", "qx", "qw")):
         return False  # nothing is quoted
     return (
@@ -176,6 +200,7 @@ def has_call(words: Sequence[str]) -> bool:
         or _CALL.search(text) is not None
         or _NAMED_CALL.search(text) is not None
         or _writes(text)
+        or _READING.search(text) is not None
         or _METHOD.search(text) is not None
         or _QW.search(text) is not None
         or _PIPE_OPEN.search(text) is not None

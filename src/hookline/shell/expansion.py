@@ -5,6 +5,7 @@ A variable has every value that the text assigns to it; what only the shell can 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
@@ -14,7 +15,16 @@ from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import HAS_UNKNOWN, HERE, TEMPORARY, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
+from hookline.shell.grammar import (
+    HAS_UNKNOWN,
+    HERE,
+    REPOSITORY,
+    TEMPORARY,
+    UNKNOWN,
+    UNKNOWN_PATH,
+    UNKNOWN_WORDS,
+    UNREAD,
+)
 from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
@@ -27,7 +37,7 @@ _OTHER_WORDS: Final[Fields] = (UNKNOWN_WORDS + UNREAD,)
 _MAX_VALUE_CHARS: Final = 20_000
 _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
-_TO_UNKNOWN: Final = {**_FROM_GLOB, ord(UNKNOWN_PATH): f"/{UNKNOWN}", ord(HERE): f"/{UNKNOWN}"}
+_TO_UNKNOWN: Final = {**_FROM_GLOB, **dict.fromkeys(map(ord, (UNKNOWN_PATH, HERE, REPOSITORY)), f"/{UNKNOWN}")}
 _GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
 _PATH_VARIABLES: Final = frozenset(("HOME", "PWD", "OLDPWD"))
@@ -39,6 +49,7 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "
 _DESCRIPTOR: Final = lazy_pattern(r"/dev/stdin|(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/.*", re.DOTALL)
 _BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
 _PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))
+_PATH_FUNCTIONS: Final = frozenset(("dirname", "realpath", "grealpath", "readlink", "greadlink"))
 _GIT_DIRECTORIES: Final = frozenset(("--git-dir", "--git-common-dir", "--absolute-git-dir"))
 _NOTABLE_NAMES: Final = (
     *(".env", ".env.local", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", "id_rsa", "id_ed25519"),
@@ -64,8 +75,8 @@ def mark_globs(field: str) -> str:
 
 
 def relative_path(field: str) -> str:
-    """The field with `.` for the directory in which the shell is, if that is how it begins."""
-    return f".{field[1:]}" if field == HERE or field.startswith(HERE + "/") else field
+    """The field with `.` for the directory in which the shell is, or its repository, if that is how it begins."""
+    return f".{field[1:]}" if field[:1] in (HERE, REPOSITORY) and field[1:2] in ("", "/") else field
 
 
 @lru_cache(maxsize=256)
@@ -290,7 +301,7 @@ class Environment:
         for command in printing:
             found = _limit([before + text for before in found for text in self.output(parsed, command)], _OTHER_TEXT)
         if len(commands) > 1:  # $(cd x; pwd)
-            return [each.replace(HERE, UNKNOWN_PATH) for each in found]
+            return [each.replace(HERE, UNKNOWN_PATH).replace(REPOSITORY, UNKNOWN_PATH) for each in found]
         return found
 
     def output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
@@ -320,6 +331,8 @@ class Environment:
                 found.append(self._git_path(command, arguments))
             elif name == "pwd" and (name in self.redefined or "PWD" in self.variables):
                 found.append(UNKNOWN_PATH)
+            elif name in _PATH_FUNCTIONS and name not in self.redefined:
+                found.append(_printed_path(name, fields[len(fields) - len(arguments) :]))
             else:
                 found += printed_texts(name, arguments)
         return list(dict.fromkeys(found))
@@ -332,13 +345,24 @@ class Environment:
             or any(each == "PATH" or each.startswith("GIT_") for each in self.variables)
         )
         if arguments == ["rev-parse", "--show-toplevel"]:
-            return UNKNOWN_PATH if is_other else HERE
+            return UNKNOWN_PATH if is_other else REPOSITORY
         if "--git-path" in arguments[:-1]:
             return f".git/{arguments[arguments.index('--git-path') + 1]}"
         if _GIT_DIRECTORIES.isdisjoint(arguments):
             return UNKNOWN
         is_here = arguments in (["rev-parse", "--git-dir"], ["rev-parse", "--git-common-dir"])
         return ".git" if is_here else f"{UNKNOWN_PATH}/.git"
+
+
+def _printed_path(name: str, arguments: Sequence[str]) -> str:
+    """What `dirname`, `realpath` and `readlink -f` print of a path that is known but for where the shell is."""
+    operands = [each for each in arguments if not each.startswith("-")]
+    path = operands[0] if len(operands) == 1 else UNKNOWN
+    if HAS_UNKNOWN.search(path.removeprefix(HERE)) or (name == "readlink" and len(arguments) == len(operands)):
+        return UNKNOWN
+    if name == "dirname":
+        return f"{HERE}/.." if path == HERE else posixpath.dirname(path) or "."
+    return path if path.startswith(("/", "~", HERE)) else f"{HERE}/{path}"
 
 
 def is_descriptor(path: str) -> bool:
@@ -356,8 +380,10 @@ def printed_texts(name: str, arguments: Sequence[str]) -> list[str]:
     if name in _PATH_PRINTERS and arguments and not arguments[-1].startswith("-"):
         is_path = name == "which" or any(each in ("-v", "-p", "-P") for each in arguments[:-1])
         return [arguments[-1] + "\n" if is_path else UNKNOWN]
-    if name in ("pwd", "mktemp") and not arguments:
-        return [HERE if name == "pwd" else UNKNOWN_PATH]
+    if name == "pwd" and tuple(arguments) in ((), ("-P",), ("-L",)):
+        return [HERE]
+    if name == "mktemp" and not arguments:
+        return [UNKNOWN_PATH]
     return ["" if name in (":", "true", "cd", "set", "") else UNKNOWN]
 
 

@@ -20,7 +20,9 @@ UNREAD: Final = "\ue012"
 TEMPORARY: Final = "\ue016"
 """The path of what mktemp just made, or nothing if it failed."""
 HERE: Final = "\ue017"
-"""The path of the directory in which the shell is, or of the repository around it."""
-HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012\ue016\ue017]")
+"""The path of the directory in which the shell is."""
+REPOSITORY: Final = "\ue018"
+"""The path of the repository around that directory, or nothing if there is none."""
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012\ue016-\ue018]")
 PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

@@ -5,6 +5,7 @@ It is for guards, and reads more rather than less: every argument may be a path,
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import Final
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import relative_path, visible_text
-from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.grammar import HAS_UNKNOWN, REPOSITORY, TEMPORARY
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.remote_commands import has_remote_command, local_words
@@ -86,6 +87,19 @@ _READERS: Final = frozenset(
     )
 )
 """Programs that only read their files, whatever their options."""
+_TOOL_DIRECTORIES: Final = lazy_pattern(
+    r"/(?:usr|bin|sbin|nix/store|snap/bin|run/current-system|Applications|Library|opt/(?:homebrew|conda|miniconda3?|venv|hostedtoolcache))/"
+    r"|(?:~|/root|/home/[^/]+|/Users/[^/]+)/(?:\.local/(?:bin|share|pipx)|\.(?:cargo|bun|deno|volta|dotnet|krew|yarn)/bin|go/bin"
+    r"|\.(?:nvm|fnm|pyenv|rbenv|nodenv|asdf|rustup|sdkman|jenv|goenv|phpenv|nix-profile|npm-global|npm|cache)|(?:mini|ana)conda3?)/"
+)
+"""Where programs are installed: running one of them is not reading a file of somebody else."""
+_LIBRARY_OPTION: Final = lazy_pattern(r"-(?:I|L|isystem)(?:/usr|/usr/local|/opt/homebrew)(?:/[\w.+-]+)*/?")
+_COMPILERS: Final = frozenset(("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "ld", "nvcc", "tcc", "zig"))
+_ABSOLUTE_NAMES: Final = lazy_pattern(r"-?[A-Za-z]*P[A-Za-z]*")
+_LOGIN: Final = lazy_pattern(r"-[A-Za-z]*[il][A-Za-z]*|--login|-")
+_USER_OPTION: Final = lazy_pattern(r"-[A-Za-z]*[ugpsCDRTh]|--(?:user|group|prompt|chdir|host)")
+_UNIT_CHANGES: Final = frozenset(("enable", "disable", "link", "mask", "unmask", "edit", "reenable", "preset"))
+_PLACE_VARIABLES: Final = frozenset(("CDPATH", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"))
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
 
 UNKNOWN_WORD: Final = None
@@ -118,6 +132,7 @@ class _Walk:
         files: dict[Path, list[str]] = {}
         for path, word in self.text.files:
             files.setdefault(path, []).append(word)
+        yield from ((self.start, word) for word in _variable_words(self.text.settings))
         inner = _inner_words(self.text.commands)
         remote = set[int]()
         for number, command in enumerate(self.text.commands):
@@ -136,13 +151,27 @@ class _Walk:
                 continue
             named += _argument_words(command, frozenset() if number in remote else inner.get(number, frozenset()))
             named = [self._resolve_previous(word) for word in named]
+            named += self._below_root(command.words)
             yield from ((directory, word) for word in named for directory in directories)
-            if program_name(command.words[0]) in _DIRECTORY_CHANGES:
+            program = program_name(command.words[0])
+            if program in _DIRECTORY_CHANGES:
                 self._change_directory(group, command)
+            if program == "ln":
+                yield from (
+                    (posixpath.join(directory, base), target)
+                    for directory in directories
+                    for base, target in _link_targets(command.words)
+                )
         everywhere = dict.fromkeys(directory for each in self.directories.values() for directory in each)
         for words in files.values():
             for word in words:
                 yield from ((directory, each) for each in _redirected(word) for directory in everywhere)
+
+    def _below_root(self, words: Sequence[str]) -> Iterator[str]:
+        """`"$(git rev-parse --show-toplevel)/etc"` is /etc where there is no repository."""
+        for word in words:
+            if word.startswith(f"{REPOSITORY}/") and self.is_directory(f"/{word.split('/')[1]}"):
+                yield from () if _is_in_repository(self.start) else (visible_text(word),)
 
     def _resolve_previous(self, word: str | None) -> str | None:
         """`~-` is where the shell was before its last `cd`; before the first one, it may be anywhere."""
@@ -166,7 +195,7 @@ class _Walk:
     def _change_directory(self, group: Path, command: RunCommand) -> None:
         before = self.directories[group]
         operands = [
-            visible_text(relative_path(word)) for word in command.words[1:] if not word.startswith("-") or word == "-"
+            visible_text(_known_place(word)) for word in command.words[1:] if not word.startswith("-") or word == "-"
         ]
         to = operands[0] if operands else "~"
         is_back = to in ("-", "~-")
@@ -183,6 +212,39 @@ class _Walk:
         for size in range(len(group)):  # a group may be part of the same shell
             if (outer := self.directories.get(group[:size])) is not None:
                 self.directories[group[:size]] = _distinct((*outer, *after))
+
+
+def _is_in_repository(directory: str) -> bool:
+    while not os.path.lexists(f"{directory}/.git"):
+        if directory in ("", "/"):
+            return False
+        directory = posixpath.dirname(directory)
+    return True
+
+
+def _variable_words(settings: Sequence[str]) -> Iterator[str]:
+    """`GIT_DIR=/x git log` and `CDPATH=/ cd x` name no other path."""
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name.removesuffix("+") in _PLACE_VARIABLES:
+            yield from (part.replace("$HOME", "~").replace("$PWD", ".") for part in value.split(":") if part)
+
+
+def _link_targets(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What a symbolic link leads to, with the directory of the link: `ln -s ../x a/b` is the x beside a."""
+    if _is_relative_link(words):
+        target, link = (visible_text(relative_path(word)) for word in words[-2:])
+        yield posixpath.dirname(link), target
+
+
+def _is_relative_link(words: Sequence[str]) -> bool:
+    """`ln -s TARGET LINK`, with a target that is relative to the link."""
+    options, operands = words[1:-2], words[-2:]
+    is_plain = all(_LINK_OPTION.fullmatch(word) for word in options) and any("s" in word for word in options)
+    return is_plain and len(operands) == 2 and not any(map(HAS_UNKNOWN.search, operands)) and operands[0][:1] not in ("/", "~", "-")  # fmt: skip
+
+
+_LINK_OPTION: Final = lazy_pattern(r"-[sfnvT]+|--symbolic|--force|--no-dereference|--verbose")
 
 
 def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -211,6 +273,12 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
     if HAS_UNKNOWN.search(command.words[0]):
         yield UNKNOWN_WORD
     words = [word for word in local_words(command.words)[1:] if word not in inner]
+    yield from _program_path(command.words[0])
+    yield from _implied_places(name, command.words[1:])
+    if name == "ln" and _is_relative_link(command.words):
+        words = words[-1:]
+    if name in _COMPILERS:
+        words = [word for word in words if not _LIBRARY_OPTION.fullmatch(word) or "/.." in word]
     if name in _TEXT_PROGRAMS or (name in SHELLS and inner):
         return
     if name in ("test", "[", "[["):
@@ -225,6 +293,44 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
     for word in _without_texts(name, words):
         if not (is_reader and _PUBLIC_FILES.fullmatch(word) and "/.." not in word):
             yield from _paths_in_word(word)
+
+
+def _implied_places(name: str, words: Sequence[str]) -> Iterator[str]:
+    """Where a program writes or works without a word that names it."""
+    first = words[0] if words else ""
+    if name in ("tar", "bsdtar") and (_ABSOLUTE_NAMES.fullmatch(first) or "--absolute-names" in words):
+        yield "/"
+    elif name in ("sudo", "su") and _is_login(words):
+        yield "~"
+    elif name == "git" and "--system" in words and "config" in words:
+        yield "/etc/gitconfig"
+    elif name == "crontab" and "-l" not in words:
+        yield "/var/spool/cron"
+    elif name == "systemctl" and not _UNIT_CHANGES.isdisjoint(words):
+        yield "/etc/systemd"
+
+
+def _is_login(words: Sequence[str]) -> bool:
+    """Whether sudo or su begins in the user's home: `sudo -iu me x`, not `sudo grep -i x`."""
+    before = ""
+    for word in words:
+        if _LOGIN.fullmatch(word):
+            return True
+        if not word.startswith("-") and not _USER_OPTION.fullmatch(before):
+            return False
+        before = word
+    return False
+
+
+def _program_path(word: str) -> Iterator[str]:
+    """A program that is named by where it is, unless that is where programs are installed."""
+    path = visible_text(relative_path(word))
+    if (
+        "/" in path
+        and not HAS_UNKNOWN.search(relative_path(word))
+        and (not _TOOL_DIRECTORIES.match(path) or "/.." in path)
+    ):
+        yield path
 
 
 def _is_tested_file(words: Sequence[str], at: int) -> bool:
@@ -261,8 +367,13 @@ def _is_remote_name(name: str, words: Sequence[str], before: str, word: str) -> 
     return name == "aws" and words[0] in ("logs", "ssm") and before != "--cli-input-json"
 
 
+def _known_place(word: str) -> str:
+    """The word with a path in the place of what the shell is in, or of what mktemp made."""
+    return f"/tmp/x{word[1:]}" if word.startswith(f"{TEMPORARY}/") else relative_path(word)
+
+
 def _redirected(word: str) -> Iterator[str | None]:
-    word = relative_path(word)
+    word = _known_place(word)
     if HAS_UNKNOWN.search(word):
         if not word.startswith("/dev/fd/"):
             yield UNKNOWN_WORD
@@ -272,7 +383,7 @@ def _redirected(word: str) -> Iterator[str | None]:
 
 def _paths_in_word(word: str) -> Iterator[str | None]:
     """The paths in one argument: `--file=x` and `of=x` have one after the `=`, `-C/x` after the letter."""
-    word = relative_path(word)
+    word = _known_place(word)
     if HAS_UNKNOWN.search(word):
         if not word.startswith("/dev/fd/"):
             yield UNKNOWN_WORD
