@@ -94,6 +94,7 @@ _TOOL_DIRECTORIES: Final = lazy_pattern(
 )
 """Where programs are installed: running one of them is not reading a file of somebody else."""
 _LIBRARY_OPTION: Final = lazy_pattern(r"-(?:I|L|isystem)(?:/usr|/usr/local|/opt/homebrew)(?:/[\w.+-]+)*/?")
+_WINDOWS_OPTION: Final = lazy_pattern("/[A-Za-z]")  # cmd /c dir
 _COMPILERS: Final = frozenset(("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "ld", "nvcc", "tcc", "zig"))
 _ABSOLUTE_NAMES: Final = lazy_pattern(r"-?[A-Za-z]*P[A-Za-z]*")
 _LOGIN: Final = lazy_pattern(r"-[A-Za-z]*[il][A-Za-z]*|--login|-")
@@ -277,6 +278,8 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
     yield from _implied_places(name, command.words[1:])
     if name == "ln" and _is_relative_link(command.words):
         words = words[-1:]
+    if name == "cmd":
+        words = [word for word in words if not _WINDOWS_OPTION.fullmatch(word)]
     if name in _COMPILERS:
         words = [word for word in words if not _LIBRARY_OPTION.fullmatch(word) or "/.." in word]
     if name in _TEXT_PROGRAMS or (name in SHELLS and inner):
