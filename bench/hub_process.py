@@ -47,7 +47,7 @@ def entry(number: int) -> dict[str, Any]:
 @cache
 def _encoded_entries() -> tuple[bytes, ...]:
     """Made once: the hub is measured, not the making of records."""
-    return tuple(encode_record(entry(number))[1:] for number in range(2 * SESSIONS))
+    return tuple(encode_record(entry(number)).encode() for number in range(2 * SESSIONS))
 
 
 class Origin:

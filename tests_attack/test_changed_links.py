@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attempts import Attempt
 
-from hookline.hooks.path_spellings import normalize_path, resolve_links, resolve_once
+from hookline.hooks.path_spellings import ResolvingOnce, normalize_path, resolve_links
 from hookline.runtime.tools.workspace import ToolError, Workspace
 
 SPELLINGS = ("link", "./link", "d/../link", "dir/file", "dir/../dir/file", "{}/link", "{}/dir/file", "deep/up/link")
@@ -32,7 +32,7 @@ def test_no_changed_link_is_followed(tmp_path: Path, attempt: Attempt, follow: b
     for spelling, again in itertools.product(SPELLINGS, (False, True)):
         path = spelling.format(tmp_path)
         _aim(tmp_path, "safe")
-        with resolve_once() as judged:
+        with ResolvingOnce() as judged:
             joined = f"{tmp_path}/{path}" if not path.startswith("/") else path
             parent = joined.rsplit("/", 1)[0]
             for each in (joined, parent):
