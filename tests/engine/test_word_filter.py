@@ -58,6 +58,13 @@ def test_words_are_found_around_the_text_that_all_share(at: int) -> None:
     assert set(words.find(text.strip(), math.inf)) == {0, 1}
 
 
+def test_a_word_is_found_with_and_without_an_edge_before_it() -> None:
+    words = [WORD_EDGE + "drop_1" + WORD_EDGE, "drop_1" + WORD_EDGE, "drop_2" + WORD_EDGE]
+    spelled = WordFilter(words, ["drop_1", "drop_1", "drop_2"])
+    assert set(spelled.find("a drop_1", math.inf)) == {0, 1}
+    assert set(spelled.find("a_drop_1", math.inf)) == {1}
+
+
 def test_a_word_whose_letters_may_be_in_any_case_leaves_the_others_findable() -> None:
     words = WordFilter(["key_1", "key_2"], ["Key_1", None])
     assert set(words.find("KEY_2", math.inf)) == {1}

@@ -95,7 +95,7 @@ def _build_spelled_search(common: str, words: Sequence[str], spellings: Sequence
     starts = [(before + len(common), numbers) for (before, *_), numbers in largest_first]
     following = frozenset(spelling[at : at + 1] for at, numbers in starts for spelling in numbers)
     # Identifiers that begin and end at the same edges: a longer one has a letter where a shorter one needs its edge
-    is_single = len({before for before, *_ in found}) == 1 and all(
+    is_single = len({(before, edge_before) for before, _, edge_before, _ in found}) == 1 and all(
         edge_after and spelling.isascii() and f"_{spelling[before:]}".isidentifier()
         for (before, _, _, edge_after), numbers in largest_first
         for spelling in numbers
