@@ -38,7 +38,7 @@ def path_readings(given: str, event: Event) -> Readings:
     project = directory_fact(event, "workspace") or directory_fact(event, "cwd")
     base = directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
-    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given != given.strip(" \t\r\n"):
+    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given != given.strip(" \t"):
         for other in other_forms(given, base):
             readings += _readings_of(given, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
@@ -73,7 +73,7 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
 def other_forms(given: str, base: str) -> list[str]:
     """What a tool may turn the path into before it opens it."""
     forms: list[str] = []
-    bare = given.strip(" \t\r\n").removeprefix("@")  # as people mention a file; some agents remove it
+    bare = given.strip(" \t").removeprefix("@")  # as people mention a file; some agents remove it
     if bare != given and bare:
         forms += [bare, *other_forms(bare, base)]
     if given.startswith("~"):
