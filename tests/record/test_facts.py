@@ -246,7 +246,23 @@ def test_a_masked_text_is_shown_up_to_where_it_is_cut() -> None:
     assert short.startswith("password=*** " + "x" * (MAX_TEXT - 13) + "… (")
 
 
-@pytest.mark.parametrize("word", ["to\u212aen", "pa\u017f\u017fword"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl host \\\n -b id=hunter22",
+        "zip -r a.zip \\\n -P hunter22 b",
+        "7z a \\\n -phunter22 b",
+        "Server=a;\npwd=hunter22",
+        "Server=a;\tpwd=hunter22",
+        "Server=a;\u00a0pwd=hunter22",
+    ],
+)
+def test_a_secret_on_the_next_line_of_a_command_is_masked(text: str) -> None:
+    assert "hunter22" not in recordable().text(text)
+    assert may_mask(text)
+
+
+@pytest.mark.parametrize("word", ["to\u212aen", "pa\u017f\u017fword", "credent\u0130al", "ap\u0131key"])
 def test_letters_that_are_the_same_in_another_case_are_looked_at(word: str) -> None:
     assert recordable().value({word: "x", "text": f"{word}=hunter22"}) != {word: "x", "text": f"{word}=hunter22"}
     assert may_mask(f"{word}=hunter22")

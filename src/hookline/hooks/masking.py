@@ -23,9 +23,12 @@ _NAMES: Final = (
 _NAMED: Final = lazy_pattern(_NAMES, re.IGNORECASE)
 _VALUE: Final = r"""(?:\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})"""
 NAME_HINTS: Final = (
-    r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.?pwd|[_-]auth"
+    r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.{0,6}pwd|[_-]auth"
 )
-"""A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match."""
+"""A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match.
+
+In JSON a space of another kind takes up to six characters.
+"""
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
 _ASSIGNED_SECRET: Final = lazy_pattern(
     rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}[=:]|;\s?pwd=(?![/$]))\s{{0,4}}){_VALUE}""",

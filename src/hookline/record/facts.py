@@ -29,7 +29,8 @@ _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize
 
 # Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
-    rf"(?i){NAME_HINTS}|bearer|basic|authorization|cookie|\\u017f|\\u212a"  # in JSON: an s and a k, if case does not count
+    rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie"
+    r"|[\x{130}\x{131}]|\\u(?:013[01]|017f|212a)"  # an i, s or k where case does not count; RE2 knows only the last two
     rf"|://[^\s/:@]*:|-u\b|-user\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
