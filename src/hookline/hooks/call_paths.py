@@ -18,7 +18,7 @@ from hookline.hooks.further_values import (
     paths_by_key,
     unnamed_paths,
 )
-from hookline.hooks.kind_guess import is_path
+from hookline.hooks.kind_guess import looks_like_path
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
 from hookline.hooks.path_spellings import (
     directory_fact,
@@ -125,7 +125,7 @@ def _is_path_name(name: str, value: Any, kind: ToolKind) -> bool:
         return kind in (ToolKind.WRITE, ToolKind.EDIT)
     if name == "include":
         return kind is ToolKind.READ
-    return is_path_field(name) or name in _LISTS or name.endswith(_PATH_SUFFIXES) or is_path(name, value)
+    return is_path_field(name) or name in _LISTS or name.endswith(_PATH_SUFFIXES) or looks_like_path(name, value)
 
 
 def _texts(value: Any, *, is_end: bool) -> Iterator[str | None]:

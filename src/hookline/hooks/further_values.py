@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookline.hooks.kind_guess import is_path
+from hookline.hooks.kind_guess import looks_like_path
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_imports import json, lazy_pattern
 
@@ -53,7 +53,7 @@ def further_paths(input: Mapping[str, Any], kind: ToolKind) -> Iterator[Any]:
     for name, value in input.items() if lists else ():
         if name in lists and not (name in ENDS and isinstance(value, (int, float))):  # these may be lines
             yield from paths_by_key(name, value) or _paths_in(value)
-        elif name not in lists and isinstance(name, str) and is_path(name, value):
+        elif name not in lists and isinstance(name, str) and looks_like_path(name, value):
             yield from _paths_in(value)
     if kind in (ToolKind.EDIT, ToolKind.WRITE):
         for name in PATCHES:

@@ -134,7 +134,7 @@ def _is_command_name(name: str) -> bool:
     return name in _COMMAND_NAMES or words[-1] in _COMMAND_ENDS or (words[-1] == "text" and words[0] in _COMMAND_ENDS)
 
 
-def is_path(name: str, value: Any) -> bool:
+def looks_like_path(name: str, value: Any) -> bool:
     """Whether a field that no table has is a path by its name, or by itself: `file:///x`."""
     if isinstance(value, str) and value.startswith("file:/"):
         return True
@@ -187,8 +187,8 @@ def guess_kind(
     if command and not _SHELL_WORDS.isdisjoint(words):  # also if it opens a terminal in a folder
         return KindGuess(ToolKind.SHELL, f"its field {command}")
     if by_name is not None and (path := _path_field(fields)):
-        said = f"operation {operations[0]}" if operations else f"name ({', '.join(words)})"
-        return KindGuess(by_name, f"its {said} and its field {path}")
+        evidence = f"operation {operations[0]}" if operations else f"name ({', '.join(words)})"
+        return KindGuess(by_name, f"its {evidence} and its field {path}")
     if command:
         return KindGuess(ToolKind.SHELL, f"its field {command}")
     if SHELL_CODE in fields:
@@ -201,7 +201,7 @@ def guess_kind(
 
 
 def guess_from_server(server: str, tool: str) -> KindGuess | None:
-    """`send` of a server that is called `terminal`."""
+    """A shell if the server's name says so and the tool's name runs or types something: `terminal` and `send`."""
     words = set(words_of(tool))
     is_shell = not _SHELLS.isdisjoint(words_of(server)) and not words.isdisjoint(_RUN_WORDS | _TYPE_WORDS)
     if not is_shell or not words.isdisjoint(_WATCH_WORDS):

@@ -113,9 +113,9 @@ def relative_to(path: str, directory: str) -> str | None:
 
 
 class ResolvingOnce:
-    """Within it, a path's links are resolved once, so that all hooks judge the same file. It is what was resolved.
+    """A context in which a path's links are resolved once, so that all hooks judge the same file.
 
-    A class, because every event of a session comes through it: a generator would take three times as long.
+    `with` gives what was resolved. Not a generator, which takes three times as long: every event of a session is here.
     """
 
     __slots__ = ("_token",)

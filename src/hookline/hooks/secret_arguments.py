@@ -19,7 +19,7 @@ class _Rule(NamedTuple):
     separator: str = ""  # what follows it in any word: `NAME=hunter2`, `ann%hunter2`
 
 
-class Part(NamedTuple):
+class _Secret(NamedTuple):
     """A secret: from this character of this word to the word's end."""
 
     word: int
@@ -58,6 +58,7 @@ _READERS: Final = ("--with-token", "--password-stdin", "--token-stdin", "--stdin
 
 _MAX_COMMAND: Final = 600  # characters that are looked at behind a program's name
 _MAX_WORD: Final = 4096
+_LONGEST_SHORT_OPTION: Final = 3  # `-p`, `/p:`
 _NAME: Final = lazy_pattern(
     r"(?<![\w.-])(?:" + "|".join(sorted(map(re.escape, _RULES), key=len, reverse=True)) + r")(?![\w-])"
 )
@@ -78,7 +79,7 @@ MENTIONS: Final = "|".join(
 
 
 def mask_arguments(text: str, mask: str) -> str:
-    """Of every command in a text. A part that is quoted, such as a script, is a text too."""
+    """Masks the secret arguments of every command in a text, also of commands in a quoted script."""
     spans = [span for found in _NAME.finditer(text) for span in _secret_spans(text, found[0], found.end())]
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + mask + text[end:]
@@ -100,14 +101,14 @@ def mask_argument_list(words: Sequence[str], mask: str) -> dict[int, str]:
 
 
 def _secret_spans(text: str, name: str, at: int) -> Iterator[tuple[int, int]]:
-    """From where to where in the words behind the name."""
+    """The start and end of each secret among the words behind a program's name."""
     word, words, limit = _SHELL_WORD if text[at : at + 1].isspace() else _LIST_WORD, [], at + _MAX_COMMAND
     while at < limit and (found := word.match(text, at, limit + _MAX_WORD)) is not None:
         words.append(_unquote(text, *found.span(1)))
         at = found.end()
-    for part in _find_secrets(_RULES[name], [text[start:end] for start, end in words]):
-        start, end = words[part.word]
-        yield start + part.start, end
+    for secret in _find_secrets(_RULES[name], [text[start:end] for start, end in words]):
+        start, end = words[secret.word]
+        yield start + secret.start, end
 
 
 def _unquote(text: str, start: int, end: int) -> tuple[int, int]:
@@ -115,33 +116,36 @@ def _unquote(text: str, start: int, end: int) -> tuple[int, int]:
     return (start + 1, end - 1) if is_quoted else (start, end)
 
 
-def _find_secrets(rule: _Rule, words: Sequence[str]) -> Iterator[Part]:
+def _find_secrets(rule: _Rule, words: Sequence[str]) -> Iterator[_Secret]:
     position, has_needed = -1, not rule.needs
     for at, word in enumerate(words):
         if at and words[at - 1] in rule.values and word and not word.startswith("--"):
-            yield Part(at, 0)
-        elif (start := _attached_start(rule, word)) > 0 or 0 < (start := _start_behind(rule.separator, word)) < len(
-            word
-        ):
-            yield Part(at, start)
+            yield _Secret(at, 0)
+        elif start := _attached_start(rule, word) or _start_behind(rule.separator, word):
+            yield _Secret(at, start)
         elif word.startswith("-"):
             has_needed = has_needed or (not word.startswith("--") and rule.needs in word)
         else:
             position += 1
             if position == rule.position and has_needed:
-                yield Part(at, 0)
+                yield _Secret(at, 0)
 
 
 def _attached_start(rule: _Rule, word: str) -> int:
-    """0 if the word is no option with its value."""
+    """Where the value begins in `-phunter2` or `--cookie=hunter2`; 0 if the word has no value."""
     for option in (*rule.attached, *rule.values):
-        prefix = f"{option}=" if option.startswith("--") else option
-        if word.startswith(prefix) and len(word) > len(prefix) and (len(option) < 4 or option.startswith("--")):
+        is_long = option.startswith("--")
+        if not is_long and len(option) > _LONGEST_SHORT_OPTION:  # such as openssl's -passin: its value is the next word
+            continue
+        prefix = f"{option}=" if is_long else option
+        if word.startswith(prefix) and len(word) > len(prefix):
             return len(prefix)
     return 0
 
 
 def _start_behind(separator: str, word: str) -> int:
+    """Where the text after the separator begins; 0 if there is none."""
     if not separator or (word.startswith("-") and not word.startswith("--from-literal=")):
         return 0
-    return word.find(separator) + 1
+    start = word.find(separator) + 1
+    return start if start < len(word) else 0

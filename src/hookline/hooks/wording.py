@@ -69,9 +69,8 @@ class Wording:
     regex_of_field: str = ""
     glob_of_field: str = ""
     result_key: str = ""  # says how a program's result is read; empty: no key does
-    own_tool: str = (
-        "write [{0}]{1}"  # how to name a tool that looks like a typo of a known one: its first letter, its rest
-    )
+    own_tool: str = "write [{0}]{1}"
+    """How to name a tool that looks like a typo of a known one: `{0}` is its first letter, `{1}` the rest."""
     input_rule: str = "This is only compared with names. Write {0} alone, and test its input elsewhere."
     """What to write for `{1}`, a tool with a test of its input, where only its name is read."""
 
