@@ -90,14 +90,14 @@ class AgentFormat:
     timeout: timedelta  # of a hook that names none
     common_stdin: StdinTemplates
     stdin: Mapping[str, StdinTemplates]  # by the event's name
-    own_names: frozenset[str] = frozenset()  # of events in files of this shape; empty: all names that the agent has
+    event_names: frozenset[str] = frozenset()  # in files of this shape; empty: all names that the agent has
     event_key: str = "hook_event_name"  # of the event's name on stdin; empty: it is not there
     stdin_names: Mapping[str, str] = field(default_factory=dict)  # of events on stdin, where they differ
     default_type: str = ""  # the type of a handler that names none; empty: it must name one
     group_keys: tuple[str, ...] = ("matcher", "hooks")
-    event_word: str = "event"  # names the event of an entry, in one list for all events
-    action_key: str = ""  # of the handler in such an entry; empty: its keys are the entry's own
     places: tuple[str, ...] = ()  # of the files of this shape, if the agent has others
+    entry_event_key: str = "event"  # of the event's name in an entry, if one list is for all events
+    action_key: str = ""  # of the handler in such an entry; empty: its keys are the entry's own
     entry_keys: tuple[str, ...] = ()  # of such an entry, beside its event, matcher and handler
     command_keys: tuple[str, ...] = ("command",)  # the first one that a handler has is its command
     timeout_keys: tuple[str, ...] = ("timeout",)
@@ -111,7 +111,7 @@ class AgentFormat:
     conditions: Mapping[str, Condition] = field(default_factory=dict)  # what an event's name says, besides the event
     results: Mapping[str, ResultParser] = field(default_factory=dict)  # by the event's name, where it differs
     environment: Mapping[str, str] = field(default_factory=dict)  # templates
-    expands: Callable[[str, str], str] | None = None  # a command, for the file of this name
+    expand_command: Callable[[str, str], str] | None = None  # replaces names in a command; given it and its file
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
     runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
@@ -128,7 +128,7 @@ class AgentFormat:
     @property
     def events(self) -> dict[str, str]:
         known = _events_of(self.name)
-        return {name: known[name] for name in known if name in self.own_names} if self.own_names else known
+        return {name: known[name] for name in known if name in self.event_names} if self.event_names else known
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -31,7 +31,7 @@ def _switched_off(value: Any) -> tuple[bool, tuple[str, ...]]:
     return any(part.get("enabled") is False for part in found), tuple(name for name in names if isinstance(name, str))
 
 
-def _expand(command: str, file: str) -> str:
+def _expand_command(command: str, file: str) -> str:
     """In an extension's file, Gemini CLI replaces a few names before a shell reads the command."""
     if not PurePath(file).match(".gemini/extensions/*/hooks/hooks.json"):
         return command
@@ -92,7 +92,7 @@ FORMAT: Final = define_format(
             "GEMINI_SESSION_ID": "{{session.id}}",
             "CLAUDE_PROJECT_DIR": "{{workspace}}",
         },
-        expands=_expand,
+        expand_command=_expand_command,
         unsupported_events=("BeforeModel", "AfterModel", "BeforeToolSelection"),
         other_hook_keys=_SWITCHES,
         deduplicates=True,

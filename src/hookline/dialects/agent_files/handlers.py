@@ -73,8 +73,8 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
     command = _require_text(at, key)
     if command is None:
         return None
-    if format.expands is not None:
-        command = format.expands(command, at.document.file)
+    if format.expand_command is not None:
+        command = format.expand_command(command, at.document.file)
     program = CommandTemplate(
         literal_shell_template(command),
         stdin=format.stdin_template(event_name),

@@ -39,7 +39,7 @@ FORMAT: Final = define_format(
     AgentFormat(
         name="kiro",
         title="Kiro",
-        own_names=frozenset(("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")),
+        event_names=frozenset(("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")),
         layout=Layout.FLAT,
         handlers={
             "command": HandlerType(
@@ -70,9 +70,9 @@ FILE_FORMAT: Final = AgentFormat(
     title="Kiro",
     layout=Layout.LIST,
     places=(".kiro/hooks/*.json",),
-    own_names=frozenset(_TRIGGERS),
+    event_names=frozenset(_TRIGGERS),
     stdin_names=_TRIGGERS,
-    event_word="trigger",
+    entry_event_key="trigger",
     action_key="action",
     entry_keys=("name", "description", "timeout", "enabled"),
     handlers={

@@ -59,7 +59,7 @@ def has_list(format: AgentFormat, document: Document) -> bool:
     hooks = hooks_value(format, document)
     if not isinstance(hooks, list):
         return False
-    return any(isinstance(each, dict) and {format.event_word, format.action_key} <= each.keys() for each in hooks)
+    return any(isinstance(each, dict) and {format.entry_event_key, format.action_key} <= each.keys() for each in hooks)
 
 
 def has_events_at_top(format: AgentFormat, document: Document) -> bool:
@@ -119,7 +119,7 @@ def _parse_list(
     if hooks is None:
         at.report_misspelling("hooks")
     for index, each in enumerate(hooks.items() if hooks is not None else ()):
-        named = each.require(format.event_word, "Name an event.") if isinstance(each.value, dict) else None
+        named = each.require(format.entry_event_key, "Name an event.") if isinstance(each.value, dict) else None
         name = None if named is None else named.text()
         if each.mapping() is None or named is None or name is None:
             continue
@@ -208,7 +208,7 @@ def _parse_condition(format: AgentFormat, at: Node, event_name: str) -> Conditio
 def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Condition | None, id: str) -> Hook | None:
     """None after a problem. Without `when`, the handler has its own matcher."""
     before = len(at.problems)
-    part = at.readable_part(("matcher", format.event_word))
+    part = at.readable_part(("matcher", format.entry_event_key))
     if part is None or part[0].mapping() is None:
         return None
     at, damaged = part
@@ -295,10 +295,10 @@ def _warn_unknown_keys(format: AgentFormat, at: Node, handler: Node, type_: str,
     keys: tuple[str, ...] = ("type", *format.handlers[type_].keys)
     if format.action_key:
         handler.warn_unknown_keys(keys, f"an action of type {type_}")
-        at.warn_unknown_keys((*format.entry_keys, format.action_key, format.event_word, "matcher"), "a hook")
+        at.warn_unknown_keys((*format.entry_keys, format.action_key, format.entry_event_key, "matcher"), "a hook")
         return
     if is_flat:
-        keys = (*keys, "matcher", *((format.event_word,) if format.layout is Layout.LIST else ()))
+        keys = (*keys, "matcher", *((format.entry_event_key,) if format.layout is Layout.LIST else ()))
     essential = tuple(key for key in (_FAIL_CLOSED,) if key in keys)
     at.warn_unknown_keys(keys, "a hook" if format.default_type else f"a hook of type {type_}", essential=essential)
 

@@ -93,7 +93,7 @@ def _example(format: AgentFormat) -> Schema:
     handler = _handler_example(format)
     if format.layout is Layout.LIST:
         entry = {"name": "check", format.action_key: handler} if format.action_key else handler
-        return {"hooks": [{format.event_word: event_name, **entry}]}
+        return {"hooks": [{format.entry_event_key: event_name, **entry}]}
     return {"hooks": {event_name: [{"hooks": [handler]} if format.layout is Layout.GROUPS else handler]}}
 
 
@@ -118,7 +118,7 @@ def _handler_schema(format: AgentFormat, type_: str) -> Schema:
     properties: Schema = {"type": describe("What the hook is.", {"const": type_}, **standard)}
     if format.layout is not Layout.GROUPS and not format.action_key:
         properties |= _entry_properties(format)
-        required += [format.event_word] if format.layout is Layout.LIST else []
+        required += [format.entry_event_key] if format.layout is Layout.LIST else []
     properties |= _key_schemas(format, handler.keys, type_)
     if type_ == "agent":
         properties["prompt"] = describe("What the agent reads.", _TEXT, "Update the tests.")
@@ -134,7 +134,7 @@ def _entry_properties(format: AgentFormat) -> Schema:
     if format.layout is not Layout.LIST:
         return matcher
     names = [*format.events, *format.unsupported_events]
-    return {**matcher, format.event_word: describe("The event.", {"enum": names})}
+    return {**matcher, format.entry_event_key: describe("The event.", {"enum": names})}
 
 
 def _key_schemas(format: AgentFormat, keys: Iterable[str], type_: str) -> Schema:
@@ -147,7 +147,7 @@ def _key_schemas(format: AgentFormat, keys: Iterable[str], type_: str) -> Schema
 
 def _entry_schema(format: AgentFormat, handler: Schema) -> Schema:
     """An entry around its handler."""
-    required = [format.event_word, format.action_key]
+    required = [format.entry_event_key, format.action_key]
     keys = _key_schemas(format, format.entry_keys, "command")
     action = describe("What the hook does.", handler, _handler_example(format))
     properties = {**_entry_properties(format), **keys, format.action_key: action}
