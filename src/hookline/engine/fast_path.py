@@ -68,7 +68,7 @@ class EventHooks:
         return _ask(entries, event, deadline, reports_waiting, host) or self._start(entries, deadline, positions)
 
     def _prepare(self) -> QuickSearch:
-        """When the first event comes."""
+        """Builds the search when the first event comes: many books never see one."""
         only = self._only
         if only is not None and len(only.hooks) <= FEW_HOOKS and not only.is_searched:
             self._few = tuple(map(only.entry, range(len(only.hooks))))

@@ -568,6 +568,7 @@ def _is_clean_field(field: str) -> bool:
 def _misspelled_field(field: str) -> str | None:
     """The field that was probably meant, if no tool of any kind has this one."""
     known = [name for kind in FIELD_NAMES for name in FIELD_NAMES[kind]]
+    # Of the other names only long ones: a short one differs in one letter from many words
     others = [name for kind in FIELD_NAMES for names in FIELD_NAMES[kind].values() for name in names if len(name) > 5]
     if "." in field and (written := _FIELD_PATH.fullmatch(field)) is not None and written[1] in known:
         return written[1]

@@ -34,8 +34,6 @@ ALWAYS_RECORDED: Final = frozenset(
 
 NAMED_FACTS: Final = (("host", "name"), ("session", "id"), ("thread", "id"), ("agent", "id"), ("user", "name"))
 NAMED_TOOL_FACTS: Final = (("tool", "name"), ("call", "id"), ("caller", "caller"))
-
-
 _RESULT_PATHS: Final[tuple[FactPath, ...]] = tuple(
     ("tool", part) for part in ("result", "error", "attachments", "more")
 )

@@ -37,6 +37,7 @@ _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set
 # By id. It holds the environments, so that no id is used again.
 _agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
 _SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
+_SETTER_REACH: Final = 5  # words from a setter to its value, options included
 _LOGIN_OPTIONS: Final = ("-u", "--user", "--proxy-user")
 _LOGIN: Final = lazy_pattern(r"([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not the ids of a user and a group
 
@@ -116,8 +117,8 @@ class RecordableFacts(AsTheyAre):
             words = [item if type(item) is str else "" for item in value]
             for at, (name, word) in enumerate(pairwise(words), 1):
                 if word:
-                    is_name = len(words) == 2 or not _SETTERS.isdisjoint(words[max(0, at - 5) : at - 1])
-                    items[at] = _hide_argument(name, word, items[at], may_be_value=is_name)
+                    is_set = not _SETTERS.isdisjoint(words[max(0, at - _SETTER_REACH) : at - 1])
+                    items[at] = _hide_argument(name, word, items[at], may_be_value=is_set or len(words) == 2)
             for at, shown in mask_argument_list(words, MASK).items():
                 items[at] = shown
         return items

@@ -28,19 +28,19 @@ class LineSplitter:
 
     def __init__(self, longest: int = MAX_LINE_BYTES) -> None:
         self._longest = longest
-        self._held: list[bytes] = []
+        self._parts: list[bytes] = []
         self._size = 0
 
     def split(self, chunk: bytes) -> Iterator[bytes]:
         """Yields the lines that end in this chunk, without their ends. Then raises LineTooLongError if the rest is too long."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            line = b"".join((*self._held, end)) if self._held else end
-            self._held, self._size = [], 0
+            line = b"".join((*self._parts, end)) if self._parts else end
+            self._parts, self._size = [], 0
             if line.strip():
                 yield line
         if rest:
-            self._held.append(rest)
+            self._parts.append(rest)
             self._size += len(rest)
         if self._size > self._longest:
             raise LineTooLongError(f"a message is longer than {self._longest // 1024 // 1024} MiB")
@@ -65,7 +65,7 @@ class LineDispatcher:
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def receive(self, data: bytes) -> None:
-        """Takes data as it comes, and an empty text at its end."""
+        """Takes data as it comes, and b"" at its end."""
         try:
             self._lines.extend(self._splitter.split(data))
         except LineTooLongError as error:
@@ -100,9 +100,9 @@ class LineDispatcher:
             return
         self._source.pause_reading()
         self._waiting = asyncio.ensure_future(_continue(work, awaited))
-        self._waiting.add_done_callback(self._on_waited)
+        self._waiting.add_done_callback(self._on_done)
 
-    def _on_waited(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         self._waiting = None
         if task.cancelled():
             self._done.cancel()

@@ -153,25 +153,9 @@ COMMAND_WRAPPERS: Final[dict[str, CommandWrapper]] = {
 PACKAGE_RUNNERS: Final = frozenset(("npx", "bunx", "uvx", "pnpx"))
 """Programs whose first operand is the program to run."""
 PACKAGE_RUNNER_FLAGS: Final = frozenset(("-y", "--yes", "-q", "--quiet", "--no", "--no-install", "--bun", "--"))
+_PYTHON_RUNNERS: Final = ("uv", "pipx", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "micromamba")
 RUNNER_SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        (
-            "uv",
-            "pipx",
-            "poetry",
-            "pipenv",
-            "pdm",
-            "hatch",
-            "rye",
-            "conda",
-            "mamba",
-            "micromamba",
-            "go",
-            "op",
-            "doppler",
-        ),
-        frozenset(("run",)),
-    ),
+    **dict.fromkeys((*_PYTHON_RUNNERS, "go", "op", "doppler"), frozenset(("run",))),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), frozenset(("exec", "x", "dlx", "run", "run-script"))),
     **dict.fromkeys(("bundle", "mise", "asdf", "rbenv", "pyenv"), frozenset(("exec",))),
 }
@@ -239,19 +223,8 @@ CODE_PROGRAMS: Final = frozenset(
         *("powershell", "cmd", "cmd.exe", "busybox", "toybox", "nodemon", "concurrently", "hyperfine", "systemd-run"),
         *("nsenter", "unshare", "start-stop-daemon", "iex", "nix-shell", "nix", "runghc", "sbcl", "clisp", "ocaml"),
         *("scheme", "swipl", "socat", "ncat", "mongo", "mongosh", "redis-cli", "xonsh", "elvish", "bwrap", "firejail"),
-        *(
-            "capsh",
-            "sg",
-            "newgrp",
-            "xvfb-run",
-            "dbus-run-session",
-            "setarch",
-            "linux32",
-            "linux64",
-            "uname26",
-            "prlimit",
-        ),
-        *("setpriv", "run-parts", "heaptrack", "nocache", "watchexec", "reflex", "perf", "ansible"),
+        *("capsh", "sg", "newgrp", "xvfb-run", "dbus-run-session", "setarch", "linux32", "linux64", "uname26"),
+        *("prlimit", "setpriv", "run-parts", "heaptrack", "nocache", "watchexec", "reflex", "perf", "ansible"),
     )
 )
 """Programs that pass a word to a shell, local or remote, or whose own language can start programs."""
