@@ -20,12 +20,12 @@ def database(project: Path) -> str:
     return file_url(project.parent / "home" / ".local" / "state" / "hookline" / "sessions.db")
 
 
-def ask(project: Path, id: str, can_edit: bool = True) -> None:
+def ask(project: Path, id: str, can_edit: bool = True, reason: str = "Really?", tool: str = "Bash") -> None:
     async def work() -> None:
         store = await Store.open(database(project))
         now = time.time()
-        words = ("", "key", "codex", "box", "me", "s", "", "c", "Bash")
-        row = QuestionRow(id, *words, {"command": "git push"}, "hash", "Really?", "h", can_edit, now, now + 600)
+        words = ("", "key", "codex", "box", "me", "s", "", "c", tool)
+        row = QuestionRow(id, *words, {"command": "git push"}, "hash", reason, "h", can_edit, now, now + 600)
         await QuestionTable(store.database).add(row)
         await store.close()
 
@@ -69,3 +69,18 @@ def test_an_id_that_is_not_clear_is_refused(hookline, project):
     ask(project, "question_1")
     ask(project, "question_2")
     assert "write more of it" in hookline("approvals", "deny", "question_").stderr
+
+
+def test_nothing_is_answered_by_an_id_that_names_no_beginning(hookline, project):
+    ask(project, "question_4a59")
+    for start in ("", "n", "_", "59"):
+        assert "nothing with this id waits" in hookline("approvals", "approve", start).stderr
+    assert find(project, "question_4a59").state == "waiting"
+    assert hookline("approvals", "approve", "4a").exit_code == 0
+
+
+def test_a_host_cannot_write_a_line_that_looks_like_another_question(hookline, project):
+    imitated = "\nquestion_2  codex box, 9 s left\n  Bash ls"
+    ask(project, "question_1", reason=f"why{imitated}", tool=f"Bash{imitated}")
+    lines = hookline("approvals", "list").stdout.splitlines()
+    assert [line for line in lines if not line.startswith("  ")] == lines[:1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Awaitable, Callable
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +14,7 @@ from hookline.cli.async_runner import run_async
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import out, out_json
 from hookline.errors import HooklineError, extra_required
+from hookline.formatting import printable
 from hookline.hooks.session_facts import login_name
 from hookline.project.private_file import state_directory
 
@@ -80,7 +82,7 @@ def deny(store: str | None, id: str, reason: str | None) -> None:
 
 
 async def _answer(desk: ApprovalDesk, start: str, yes: bool, more: dict[str, Any]) -> dict[str, Any]:
-    found = [each for each in await desk.waiting() if each["id"].startswith(start) or start in each["id"]]
+    found = [each for each in await desk.waiting() if _begins(each["id"], start)]
     if len(found) != 1:
         what = "nothing with this id waits" if not found else "several ids begin so; write more of it"
         raise HooklineError(f"{what}. `hookline approvals list` shows what waits.")
@@ -91,6 +93,11 @@ async def _answer(desk: ApprovalDesk, start: str, yes: bool, more: dict[str, Any
     answered = await desk.find(found[0]["id"])
     assert answered is not None
     return answered
+
+
+def _begins(id: str, start: str) -> bool:
+    """`question_4a59…` and `4a59…` name the same. An empty variable of a script names nothing."""
+    return start != "" and (id.startswith(start) or id.partition("_")[2].startswith(start))
 
 
 async def _with_desk(url: str | None, work: Callable[[ApprovalDesk], Awaitable[T]]) -> T:
@@ -112,10 +119,11 @@ async def _with_desk(url: str | None, work: Callable[[ApprovalDesk], Awaitable[T
 def _show(each: dict[str, Any]) -> None:
     left = max(0, round(each["expires"] - time.time()))
     who = " ".join(part for part in (each["host"], each["machine"]) if part)
-    out(f"{each['id']}  {who}, {left} s left")
-    out(f"  {each['tool']} {json.dumps(each['input'], ensure_ascii=False)}")
+    # A host wrote the rest: none of its lines may look like another question.
+    out(f"{each['id']}  {printable(who)}, {left} s left")
+    out(f"  {printable(each['tool'])} {json.dumps(each['input'], ensure_ascii=False)}")
     if each["reason"]:
-        out(f"  {each['reason']}")
+        out(indent(each["reason"], "  ", lambda line: True))
 
 
 def _short(each: dict[str, Any]) -> dict[str, Any]:
