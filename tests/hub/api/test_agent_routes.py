@@ -29,5 +29,13 @@ async def test_an_agent_is_made_changed_and_removed(tmp_path: Path) -> None:
 @async_test
 async def test_only_origins_are_a_network(tmp_path: Path) -> None:
     async with open_client(tmp_path, Role.EDITOR, agents_path=tmp_path / "agents") as client:
-        for wrong in ("*", "example.org", "https://a.example/path", "javascript:alert(1)"):
+        wrongs = (
+            "*",
+            "example.org",
+            "https://a.example/path",
+            "javascript:alert(1)",
+            "https://*",
+            "https://u:p@a.example",
+        )
+        for wrong in (*wrongs, "https://a.example; img-src *", "https://a.example\n", "https://a.example:port"):
             assert (await client.post("/agents", {"name": "x", "network": [wrong]})).status_code == 422

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -12,6 +11,7 @@ from hookline.errors import HooklineError
 from hookline.hub.access.roles import Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.context.running_hub import Hub
+from hookline.hub.pages.page_tools import is_origin
 from hookline.hub.store.agent_table import AgentRow
 
 router = RoleRouter("agents")
@@ -23,8 +23,7 @@ Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Fie
 
 def _check_origins(origins: list[str] | None) -> list[str] | None:
     for each in origins or ():
-        parts = urlsplit(each)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.fragment:
+        if not is_origin(each):
             raise ValueError(f"{each!r} is not an origin such as https://api.example.org")
     return origins
 

@@ -93,6 +93,11 @@ def origin_of(url: str) -> str | None:
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, _PORTS[parts.scheme]) else "")
 
 
+def is_origin(text: str) -> bool:
+    """Whether it is an origin and nothing else."""
+    return text.isprintable() and origin_of(text) is not None and not any(urlsplit(text)[2:])
+
+
 def _is_host(host: str) -> bool:
     """Nothing that means more in a policy than a name."""
     return all(char.isalnum() or char in "-._:" for char in host) and host.isascii()

@@ -10,9 +10,9 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from hookline.config.problem import Problem
+from hookline.hub.pages.page_tools import is_origin
 from hookline.hub.pages.saved_dom import MAX_DOM, PageStateTable
 from hookline.hub.rules.rule_sets import BadRules, RuleSets, check_rules
 from hookline.hub.session_import.flo_session_format import FloSession, FloTool
@@ -101,22 +101,12 @@ def _read_network(given: FloSession) -> tuple[list[str], list[str]]:
         return [], [f"config.networkPolicy.mode: {policy.mode!r} is not used; name the origins of the agent"]
     origins, unused = [], []
     for domain in policy.allowedDomains:
-        origin = domain if "://" in domain else f"https://{domain}"
-        if _is_origin(origin):
-            origins.append(origin.rstrip("/"))
+        origin = (domain if "://" in domain else f"https://{domain}").removesuffix("/")
+        if is_origin(origin):
+            origins.append(origin)
         else:
             unused.append(f"config.networkPolicy.allowedDomains: {domain!r} is not an origin, so it is not allowed")
     return origins, unused
-
-
-def _is_origin(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        parts.port  # noqa: B018 - raises for a port that is not one
-    except ValueError:
-        return False
-    plain = parts.path in ("", "/") and not parts.query and not parts.fragment and "@" not in parts.netloc
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and "*" not in parts.netloc and plain
 
 
 def _write_thread(thread: str, given: FloSession) -> Iterator[Query[Any]]:
