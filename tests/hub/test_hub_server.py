@@ -12,6 +12,7 @@ import pytest
 from hookline.errors import HooklineError
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub, hub_file_path, read_hub_file, write_hub_file
 from hookline.hub.access.roles import Role
+from hookline.hub.config.hub_config import HubConfig, TlsFiles
 from hookline.hub.hub_server import listen, run_hub
 from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
@@ -59,6 +60,20 @@ async def test_a_port_in_use_and_an_open_door_are_refused(tmp_path: Path) -> Non
             await run_hub(hub.config, lambda hub, link: pytest.fail("it started"))
         with pytest.raises(HooklineError, match="can be reached by others"):
             await run_hub(replace(hub.config, host="0.0.0.0"), lambda hub, link: pytest.fail("it started"))
+
+
+@async_test
+async def test_tls_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert.write_text("no certificate")
+    config = HubConfig(
+        state=tmp_path, port=0, tls=TlsFiles(cert, key), config_file=tmp_path / "hub.json", lines={"tls": 4}
+    )
+    with pytest.raises(HooklineError, match=r"hub\.json:4  tls: there is no file .*key\.pem"):
+        await run_hub(config, lambda hub, link: pytest.fail("it started"))
+    key.write_text("no key")
+    with pytest.raises(HooklineError, match=r"hub\.json:4  tls: .* cannot be used"):
+        await run_hub(config, lambda hub, link: pytest.fail("it started"))
 
 
 @async_test

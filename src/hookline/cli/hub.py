@@ -335,7 +335,8 @@ def _read_config(file: str | None, given: dict[str, Any]) -> HubConfig:
         config, warnings = read_hub_config(path, config)
         for warning in warnings:
             err(f"hookline: {warning}")
-    changed: HubConfig = replace(config, **given)
+    lines = {field: line for field, line in config.lines.items() if field not in given}
+    changed: HubConfig = replace(config, **given, lines=lines)
     return changed
 
 

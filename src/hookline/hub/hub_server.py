@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -30,6 +31,7 @@ _log = logging.getLogger("hookline.hub")
 async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[None]]) -> None:
     """Serves until it is interrupted. `on_ready` gets the link that signs the owner in. Raises HooklineError."""
     config.check()
+    _check_tls_files(config)
     sys.setswitchinterval(_SWITCH_SECONDS)
     listener = listen(config.host, config.port)
     config = replace(config, port=listener.getsockname()[1])
@@ -49,6 +51,18 @@ async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[No
                 await serving
     finally:
         listener.close()
+
+
+def _check_tls_files(config: HubConfig) -> None:
+    if config.tls is None:
+        return
+    cert, key = config.tls.cert, config.tls.key
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key)
+    except OSError as error:
+        missing = next((path for path in (cert, key) if not path.is_file()), None)
+        reason = f"there is no file {missing}" if missing is not None else f"{cert} and {key} cannot be used: {error}"
+        raise config.wrong_value("tls", f"tls: {reason}") from error
 
 
 async def _prepare_access(hub: Hub) -> str:

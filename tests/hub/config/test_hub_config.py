@@ -37,6 +37,8 @@ def test_a_hub_that_others_cannot_listen_to_starts(settings: dict[str, Any]) -> 
         ({"public_url": "https://hub.example/path"}, "is not a URL"),
         ({"public_url": "https://u:p@hub.example"}, "is not a URL"),
         ({"public_url": "https://hub.example:x"}, "is not a URL"),
+        ({"public_url": "https://hub example"}, "is not a URL"),
+        ({"public_url": "https://hub.example; script-src *"}, "is not a URL"),
         (
             {"host": "10.0.0.5", "public_url": "https://h", "redis": "redis://r", "store": "postgresql://s"},
             "set `peer_url",

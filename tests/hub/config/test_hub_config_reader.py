@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.errors import ConfigError
+from hookline.errors import ConfigError, HooklineError
 from hookline.hub.config.hub_config import HubConfig, OidcSettings, TlsFiles
 from hookline.hub.config.hub_config_reader import find_config_file, read_hub_config
 
@@ -104,3 +104,25 @@ def test_the_file_is_found_in_the_config_directory(tmp_path: Path) -> None:
     assert find_config_file(tmp_path) == tmp_path / "hub.json"
     (tmp_path / "hub.yaml").write_text("")
     assert find_config_file(tmp_path) == tmp_path / "hub.yaml"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"host": "0.0.0.0"},
+        {"public_url": "https://hub.example/path"},
+        {"publicHost": "two names"},
+        {"peer_url": "http://10.0.0.1"},
+        {"redis": "redis://cache"},
+    ],
+)
+def test_a_value_that_is_wrong_beside_others_has_its_line_too(setting: dict[str, str], tmp_path: Path) -> None:
+    config, _ = read(tmp_path, {"name": "office", **setting})
+    with pytest.raises(HooklineError, match=r"hub\.json:3  "):
+        config.check()
+
+
+@pytest.mark.parametrize("host", ["{frame} *; script-src *", "{frame}.example.org/path", "{frame}.a.org, b.org"])
+def test_the_names_of_frames_cannot_change_a_policy(host: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"hub\.json:2  sandbox_host"):
+        read(tmp_path, {"sandbox_host": host})

@@ -50,6 +50,7 @@ class HubConfig:
     tools: dict[str, bool] = field(default_factory=dict)  # bash, filesystem → enabled
     own_hooks: ExtraHooks | None = None  # of its file, in the flo dialect, commands included
     config_file: Path | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)  # of the settings in that file
     approvals_patience: timedelta = timedelta(minutes=10)
     approvals_ask: str = "auto"
     record_keep: timedelta = timedelta(days=30)
@@ -93,29 +94,39 @@ class HubConfig:
 
     def check(self) -> None:
         """Raises HooklineError if others could read what is sent, or if the hub cannot know its own name."""
-        if self.public_url and not _is_origin(self.public_url):
-            raise HooklineError(f"public_url {self.public_url!r} is not a URL such as https://hub.example.org")
+        if self.public_url and not is_origin(self.public_url):
+            problem = f"public_url {self.public_url!r} is not a URL such as https://hub.example.org"
+            raise self.wrong_value("public_url", problem)
         self._check_peers()
         if self.is_loopback:
             return
         if self.tls is None and not self.public_url.startswith("https://"):
-            raise HooklineError(
-                f"host {self.host} can be reached by others: set `tls`, or `public_url: https://…` of a proxy that has TLS"
-            )
+            fix = "set `tls`, or `public_url: https://…` of a proxy that has TLS"
+            raise self.wrong_value("host", f"host {self.host} can be reached by others: {fix}")
         if not self.public_url and self.host in ("0.0.0.0", "::"):
-            raise HooklineError(f"with host {self.host} the hub does not know its own name: set `public_url`")
+            problem = f"with host {self.host} the hub does not know its own name: set `public_url`"
+            raise self.wrong_value("host", problem)
+
+    def wrong_value(self, field: str, problem: str) -> HooklineError:
+        """The error to raise, with file and line if the value comes from the file."""
+        line = self.lines.get(field)
+        return HooklineError(problem if line is None else f"{self.config_file}:{line}  {problem}")
 
     def _check_peers(self) -> None:
         if self.redis and not self.store.startswith("postgres"):
-            raise HooklineError("several hubs need one PostgreSQL: set `store: postgresql://…` beside `redis`")
+            problem = "several hubs need one PostgreSQL: set `store: postgresql://…` beside `redis`"
+            raise self.wrong_value("redis", problem)
         if not self.peer_url:
             if self.redis and not self.is_loopback and (self.tls is None or self.host in ("0.0.0.0", "::")):
-                raise HooklineError("other hubs must reach this one with TLS: set `peer_url: https://…` beside `redis`")
+                problem = "other hubs must reach this one with TLS: set `peer_url: https://…` beside `redis`"
+                raise self.wrong_value("redis", problem)
             return
-        if not _is_origin(self.peer_url):
-            raise HooklineError(f"peer_url {self.peer_url!r} is not a URL such as https://hub-1.internal:8765")
+        if not is_origin(self.peer_url):
+            problem = f"peer_url {self.peer_url!r} is not a URL such as https://hub-1.internal:8765"
+            raise self.wrong_value("peer_url", problem)
         if self.peer_url.startswith("http://") and not is_loopback(urlsplit(self.peer_url).hostname or ""):
-            raise HooklineError("peer_url must be https: hubs send each other the tokens of their callers")
+            problem = "peer_url must be https: hubs send each other the tokens of their callers"
+            raise self.wrong_value("peer_url", problem)
 
 
 def is_loopback(host: str) -> bool:
@@ -125,14 +136,16 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _is_origin(url: str) -> bool:
+def is_origin(url: str) -> bool:
+    """Whether it can stand in a header: a scheme, a name and maybe a port."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         return False
     plain = parts.scheme in ("http", "https") and parts.path in ("", "/") and not parts.query and not parts.fragment
-    return plain and bool(parts.hostname) and "@" not in parts.netloc and port != 0
+    is_name = all(char.isalnum() or char in "-._:[]" for char in parts.netloc)
+    return plain and bool(parts.hostname) and is_name and url.isprintable() and port != 0
 
 
 def _bracketed(host: str) -> str:

@@ -13,7 +13,7 @@ from hookline.dialects.native.record import parse_keep
 from hookline.engine.book import Layer
 from hookline.errors import ConfigError
 from hookline.hooks.hook_files import HookFile
-from hookline.hub.config.hub_config import HubConfig, OidcSettings, TlsFiles
+from hookline.hub.config.hub_config import HubConfig, OidcSettings, TlsFiles, is_origin
 from hookline.lazy_dataclasses import replace
 from hookline.project.parsed_file import parse_document
 from hookline.project.sources import Source, SourceLayer
@@ -38,12 +38,13 @@ def read_hub_config(path: Path, defaults: HubConfig) -> tuple[HubConfig, tuple[P
     found = list(problems)
     node = Node.of(document, found)
     node.warn_unknown_keys((*_KEYS, *_FLO_KEYS), "the hub's settings", essential=("tls", "hooks", "host", "public_url"))
-    values: dict[str, Any] = {"config_file": path}
+    lines: dict[str, int] = {}
+    values: dict[str, Any] = {"config_file": path, "lines": lines}
     for key, (field, read) in {**_FLO_KEYS, **_KEYS}.items():
         child = node.get(key)
         value = read(child) if child is not None else None
-        if value is not None:
-            values[field] = value
+        if child is not None and value is not None:
+            values[field], lines[field] = value, child.line
     hooks = node.get("hooks")
     if hooks is not None and hooks.mapping() is not None:
         parsed = parse_document(document, Source(path, path.name, "flo", SourceLayer.NAMED))
@@ -94,7 +95,11 @@ def _port(node: Node) -> int | None:
 def _public_host(node: Node) -> str | None:
     """flo's `publicHost` is a name; it has TLS, as everything that others reach."""
     text = node.text()
-    return text if text is None or "://" in text else f"https://{text}"
+    return None if text is None else _with_scheme(text)
+
+
+def _with_scheme(text: str) -> str:
+    return text if "://" in text else f"https://{text}"
 
 
 def _tls(node: Node) -> TlsFiles | None:
@@ -143,6 +148,9 @@ def _sandbox_host(node: Node) -> str | None:
     text = node.text()
     if text is not None and _FRAME not in text:
         node.add_problem("wrong-type", f"sandbox_host has no {_FRAME}.", "Write {frame}.sandbox.example.org.")
+        return None
+    if text is not None and not is_origin(_with_scheme(text.replace(_FRAME, "agent"))):
+        node.add_problem("wrong-type", f"sandbox_host: {text!r} is not a name.", "Write {frame}.sandbox.example.org.")
         return None
     return text
 
