@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ WORDS = [
     "rm", "RM", "git", "push", "kill", "key", "ski", "é", "É", "ß", "K\u212aelvin", "\u017fecret", "secret", "env", ".env",
     "src", "a.py", "main", "curl", "http", "://", "=", "--force", "-rf", "ﬁ", "İ", "i", "x",
 ]  # fmt: skip
+TEMPLATE_WORDS = ["drop_a", "drop_b", "drop_ab", "drop_a2", "my_drop_a", "drop_a-b", "Drop_a"]
 FIELDS = [
     "command",
     "path",
@@ -96,12 +98,12 @@ class LargeChance(random.Random):
             found["tool"] = self.choice(["bash", "write_file", "*_file", "mcp*", "/^b/", "Bash", "edit_file", "*"])
         return found
 
-    def hooks(self, name: str, count: int) -> tuple[Hook, ...]:
+    def hooks(self, name: str, count: int, make_condition: Callable[[], dict[str, Any]]) -> tuple[Hook, ...]:
         made = [
             {
                 "id": f"{name}-{number}",
                 "on": self.choice(["tool.before"] * 5 + ["tool.after"]),
-                "when": self.condition(),
+                "when": make_condition(),
                 "then": self.choice(
                     [{"deny": "No."}] * 5
                     + [{"ask": "?"}, "allow", {"log": "x"}, {"set": {"input.command": "rm -rf a"}}]
@@ -113,11 +115,24 @@ class LargeChance(random.Random):
         ]
         return load_text(json.dumps({"hooks": made}), "hookline.yaml", "native").hooks
 
+    def template_condition(self) -> dict[str, Any]:
+        """On one field, with words that differ little, as of rules that a program has written."""
+        word, edges = self.choice(self.template_words), (self.choice(["", r"\b"]), self.choice(self.template_ends))
+        other = {"x": self.pattern()} if self.random() < 0.3 else {}
+        return {"input": {"command": f"{edges[0]}{word}{edges[1]}"} | other}
+
     def layers(self) -> list[tuple[Hook, ...]]:
-        return [self.hooks(str(number), self.choice(SIZES)) for number in range(self.choice([1, 1, 2]))]
+        self.template_words = self.sample(TEMPLATE_WORDS, self.randint(1, len(TEMPLATE_WORDS)))
+        self.template_ends = self.choice([[r"\b"], ["", r"\b"]])
+        makers = [self.condition, self.condition, self.template_condition]
+        return [
+            self.hooks(str(number), self.choice(SIZES), self.choice(makers)) for number in range(self.choice([1, 1, 2]))
+        ]
 
     def text(self) -> str:
-        text = self.choice([" ", "", "/", "\n"]).join(self.choice(WORDS) for _ in range(self.randint(0, 4)))
+        text = self.choice([" ", "", "/", "\n"]).join(
+            self.choice(self.choice([WORDS, TEMPLATE_WORDS])) for _ in range(self.randint(0, 4))
+        )
         change = self.choice(["", "", "upper", "swap", "long", "shell", "half"])
         if change == "upper":
             return text.upper()
