@@ -139,7 +139,7 @@ FORMATS: Final = {
     "copilot_cli": "the hooks of GitHub Copilot",
     "cursor": "the hooks of Cursor",
     "droid": "the hooks of Factory Droid",
-    "gemini_cli": "the hooks of Gemini CLI's settings",
+    "gemini_cli": "the hooks of Gemini CLI's settings and extensions",
     "kimi_code": "the hooks of Kimi Code, in TOML",
     "kiro": "the hooks in Kiro's agents and in its hook files",
     "qwen_code": "the hooks of Qwen Code's settings",

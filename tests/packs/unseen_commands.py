@@ -1,7 +1,8 @@
 """Commands that were written down before anybody looked at what the packs stop, so that the count is honest.
 
 `unseen/<pack>.txt` has what the pack must stop, `unseen/everyday.txt` what it may not. A line is a command; lines that
-begin with `|` continue the one above, and a call of another tool is JSON. `unseen/known.yaml` names every command that is decided wrongly today.
+begin with `|` continue the one above, and a call of another tool is JSON. `unseen/known.yaml` names every command that is
+decided wrongly today.
 """
 
 from __future__ import annotations
