@@ -73,6 +73,8 @@ async def test_approvals_of_sessions_in_the_database_wait_here_too(tmp_path: Pat
         await hub.store.add_approval(row)
         assert [each["id"] for each in await hub.approvals.waiting()] == ["approval_1"]
         client = Client(hub, await token_of(hub, Role.APPROVER))
+        for unclear in ("true", 1, "on", None):
+            assert (await client.post("/approvals/approval_1/answer", {"yes": unclear})).status_code == 422
         answered = await client.post("/approvals/approval_1/answer", {"yes": True, "input": {"command": "ls -a"}})
         assert answered.json()["edited"] == {"command": "ls -a"}
         stored = await hub.store.approval("approval_1")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hookline.hub.store.question_table import QuestionRow, QuestionTable
+from hookline.lazy_dataclasses import replace
+from hookline.runtime.gate import fingerprint
 from hub.hub_sandbox import async_test, open_hub
 
 
@@ -58,3 +60,25 @@ async def test_a_yes_is_remembered_for_the_same_hook_and_call_of_the_session(tmp
         found = await table.find_remembered(row("q2"))
         assert found is not None
         assert found.by == "maria"
+
+
+@async_test
+async def test_a_yes_to_a_changed_input_is_remembered_for_the_changed_one_alone(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(row("q1"))
+        await table.close("q1", "approved", 150.0, by="maria", remember="session", edited={"command": "pwd"})
+        assert await table.find_remembered(row("q2")) is None
+        changed = replace(row("q3"), input={"command": "pwd"}, input_hash=fingerprint("Bash", {"command": "pwd"}))
+        found = await table.find_remembered(changed)
+        assert found is not None
+        assert found.id == "q1"
+
+
+@async_test
+async def test_a_host_without_sessions_has_none_to_remember_a_yes_for(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(replace(row("q1"), session=""))
+        await table.close("q1", "approved", 150.0, by="maria", remember="session")
+        assert await table.find_remembered(replace(row("q2"), session="")) is None

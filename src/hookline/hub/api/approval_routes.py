@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
@@ -35,7 +35,7 @@ class QuestionBody(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    yes: bool
+    yes: StrictBool  # nothing that only resembles a yes lets a call run
     input: dict[str, Any] | None = None
     reason: LongText = ""
     remember: Literal["session"] | None = None

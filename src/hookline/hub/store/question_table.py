@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.database import Database, column_values
 from hookline.runtime.storage.hub_tables import questions
 
@@ -68,17 +69,18 @@ class QuestionTable:
         return await self._select(*conditions, limit=limit)
 
     async def find_remembered(self, row: QuestionRow) -> QuestionRow | None:
-        """An earlier yes for the whole session: to the same hook, about the same call."""
+        """An earlier yes for the whole session: to the same hook, about the same call as the person left it."""
+        if not row.session:  # hosts that name no session would share one for ever
+            return None
         found = await self._select(
             questions.c.session == row.session,
             questions.c.hook == row.hook,
-            questions.c.input_hash == row.input_hash,
+            questions.c.tool == row.tool,
             questions.c.key == row.key,
             questions.c.state == "approved",
             questions.c.remember == "session",
-            limit=1,
         )
-        return found[0] if found else None
+        return next((each for each in found if _approved_hash(each) == row.input_hash), None)
 
     async def close(self, id: str, state: str, now: float, **answer: Any) -> bool:
         """The first answer counts: False if it was answered already, or the time is over."""
@@ -105,3 +107,8 @@ class QuestionTable:
         return await self._database.read(
             lambda connection: [QuestionRow(*row) for row in connection.execute(statement)]
         )
+
+
+def _approved_hash(row: QuestionRow) -> str:
+    """Of the input that the person let run: a call that was changed is not approved as it was."""
+    return row.input_hash if row.edited is None else fingerprint(row.tool, row.edited)
