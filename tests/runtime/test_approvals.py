@@ -328,6 +328,39 @@ def test_an_input_that_the_person_changed_is_decided_again(tmp_path: Path, edite
     assert names == ({edited.split()[1]} if ran else set())
 
 
+@pytest.mark.parametrize(
+    ("more", "second", "asked"),
+    [
+        ({"remember": "session"}, "touch made", 1),
+        ({"remember": "session"}, "touch other", 2),
+        ({}, "touch made", 2),
+        ({"remember": "session", "edited": {"command": "touch other"}}, "touch made", 2),
+        ({"remember": "session", "edited": {"command": "touch other"}}, "touch other", 1),
+    ],
+)
+def test_a_yes_for_the_session_counts_for_the_call_as_it_ran(
+    tmp_path: Path, more: dict[str, Any], second: str, asked: int
+) -> None:
+    async def work() -> None:
+        script = [*TOUCH, tool_call_step(("bash", {"command": second})), "ok"]
+        async with open_runtime(tmp_path, ASK, script) as (runtime, _):
+            session = await runtime.start()
+            seen = UpdateRecorder()
+            for prompt in ("go", "again"):
+                async for happening in session.say(prompt):
+                    seen(happening)
+                    if isinstance(happening, ApprovalRequested):
+                        first = len(seen.of_type(ApprovalRequested)) == 1
+                        await session.store.answer_approval(
+                            happening.approval, True, "maria", session.clock.wall(), **(more if first else {})
+                        )
+            assert len(seen.of_type(ApprovalRequested)) == asked
+            assert [each.ran for each in seen.of_type(ToolCallFinished)] == [True, True]
+            assert {each.by for each in seen.of_type(ApprovalAnswered)} == {"maria"}
+
+    run_async(work)
+
+
 def test_the_reason_of_a_no_reaches_the_agent(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, ASK, TOUCH) as (runtime, _):

@@ -149,6 +149,9 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
         raise ApprovalDenied(asked.full_reason, asked.full_reason if asked.halt else None)
     if asked.verdict is Verdict.ALLOW:
         return await _store_answer(session, row, True, f"hook {asked.by}")
+    earlier = await session.store.remembered_approval(row)
+    if earlier is not None:
+        return await _store_answer(session, row, True, earlier.by or "")
     session.emit(ApprovalRequested(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
         return await _store_answer(session, row, False, NOBODY_HERE)

@@ -397,6 +397,16 @@ def select_call_approvals(thread: str, call: str) -> Query[list[ApprovalRow]]:
     return lambda connection: build_rows(ApprovalRow, connection.execute(statement))
 
 
+def select_remembered_approval(like: ApprovalRow) -> Query[ApprovalRow | None]:
+    """The row of a changed input has that input's hash; the one before it, with `edited`, approved nothing as it was."""
+    same = [approvals.c[name] == getattr(like, name) for name in ("session", "hook", "input_hash")]
+    for_session = approvals.c.answered.is_(True), approvals.c.remember == "session"
+    statement = select_rows(ApprovalRow, approvals).where(*same, *for_session)
+    return lambda connection: next(
+        (row for row in build_rows(ApprovalRow, connection.execute(statement)) if row.edited is None), None
+    )
+
+
 def select_answered_approvals(limit: int, before: float | None) -> Query[list[ApprovalRow]]:
     statement = select_rows(ApprovalRow, approvals).where(approvals.c.answered.is_not(None))
     if before is not None:

@@ -275,6 +275,10 @@ class Store:
         """
         return await self._database.write(queries.answer_approval(id, yes, by, now, more))
 
+    async def remembered_approval(self, like: ApprovalRow) -> ApprovalRow | None:
+        """A yes that a person gave for the whole session: to the same hook, about the same call."""
+        return await self._database.read(queries.select_remembered_approval(like))
+
     async def answered_approvals(self, limit: int, before: float | None = None) -> list[ApprovalRow]:
         """Newest first."""
         return await self._database.read(queries.select_answered_approvals(limit, before))
