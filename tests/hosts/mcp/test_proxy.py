@@ -269,6 +269,27 @@ def test_cancelling_a_call_that_runs_is_told_to_the_server(project: Project) -> 
     assert cancelled in project.received_messages()
 
 
+def test_the_late_result_of_a_cancelled_call_is_not_the_answer_to_another_request(project: Project) -> None:
+    redact = {
+        "id": "redact",
+        "on": "tool.after",
+        "then": {"replace": {"in": "result", "pattern": "hunter2", "with": "***"}},
+    }
+    late = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "hunter2"}]}}
+
+    async def play(client: RawClient) -> None:
+        client.call(1, "hold")
+        client.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+        client.request(1, "ping")
+        client.call(2, "raw", line=json.dumps(late))
+        said = [await client.next(), await client.next()]
+        assert sorted(each.get("error", {}).get("code", 0) for each in said) == [-32600, 0]
+        assert "hunter2" not in json.dumps(said)
+
+    driven(project.hooks(redact), play)
+    assert "ping" not in [message.get("method") for message in project.received_messages()]
+
+
 @pytest.mark.parametrize(
     ("reply", "allowed"),
     [

@@ -356,7 +356,7 @@ class Proxy:
             await self._handle_cancellation(message)
         elif message.method == "tools/call" and not isinstance(message.id, (int, str)):
             _log.warning("dropped a tool call without an id")
-        elif message.is_request and message.key in self._pending:
+        elif message.is_request and (message.key in self._pending or self._cancelled_requests.get(message.key)):
             await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id is still pending"))
         elif message.method == "tools/call":
             await self._handle_tool_call(message)
