@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
-from hookline.lazy_imports import difflib
+from hookline.lazy_imports import difflib, lazy_pattern
 
 MAX_SHOWN_LENGTH = 60
 MAX_WORD_LENGTH = 64
 """Longer words get no suggestion: comparing takes time quadratic in their length."""
+_NUMBER = lazy_pattern(r"([0-9]{1,9})")
 
 
 def printable(text: str) -> str:
@@ -28,6 +29,11 @@ def shorten(text: str) -> str:
 def format_seconds(seconds: float) -> str:
     """As people say it: 200 ms, 1.5 s."""
     return f"{seconds * 1000:g} ms" if seconds < 1 else f"{seconds:g} s"
+
+
+def natural_order(text: str) -> list[str | int]:
+    """A sort key in which numbers count as numbers: `hooks[2]` comes before `hooks[10]`."""
+    return [int(part) if at % 2 else part for at, part in enumerate(_NUMBER.split(text))]
 
 
 def file_label(file: str) -> str:

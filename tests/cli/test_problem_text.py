@@ -10,6 +10,12 @@ def test_problems_are_sorted_and_shown_once(capsys) -> None:
     assert capsys.readouterr().err.splitlines() == ["x.yaml:2  Early. (warning)", "x.yaml:9  Late."]
 
 
+def test_problems_of_one_line_are_in_the_order_of_their_hooks(capsys) -> None:
+    places = ["hooks[0]: no action.", "hooks[2].matcher: a ( is not closed.", "hooks[10]: no action."]
+    show_problems([Problem(code, "hub.json", 1, what) for code, what in zip("bab", reversed(places), strict=True)])
+    assert capsys.readouterr().err.splitlines() == [f"hub.json:1  {what}" for what in places]
+
+
 def test_a_problem_of_a_whole_file_has_no_line() -> None:
     problem = Problem("no-file", "x.yaml", NO_LINE, "This file does not exist.")
     assert str(problem) == "x.yaml  This file does not exist."

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias
 
 from hookline.errors import ConfigError
-from hookline.formatting import printable
+from hookline.formatting import natural_order, printable
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 
@@ -26,7 +26,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Sorts by file and line. `what` and `hint` are always one line of printable characters."""
+    """Sorts by file, line and what is wrong. `what` and `hint` are always one line of printable characters."""
 
     code: str
     file: str
@@ -48,8 +48,8 @@ class Problem:
     def __lt__(self, other: Problem) -> bool:
         return self._sort_key() < other._sort_key()
 
-    def _sort_key(self) -> tuple[str, int, str, str]:
-        return self.file, self.line, self.code, self.what
+    def _sort_key(self) -> tuple[str, int, list[str | int], str]:
+        return self.file, self.line, natural_order(self.what), self.code
 
     def as_json(self) -> dict[str, Any]:
         return {

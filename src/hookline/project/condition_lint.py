@@ -48,6 +48,9 @@ _CONTROL_CHARACTERS: Final = {
     "\x00": ("a null", r"\0"),
 }
 _CONTROL: Final = lazy_pattern(f"[{''.join(map(re.escape, _CONTROL_CHARACTERS))}]")
+_NOT_IN_PATHS: Final = {"\t": ("a tab", r"\t"), "\n": ("a line break", r"\n"), "\r": ("a carriage return", r"\r")}
+r"""A command or a text may have them, but no path: `"C:\temp"` in double quotes."""
+_CONTROL_IN_PATH: Final = lazy_pattern(r"[\t\r]|\n(?!\Z)")
 _SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
 _INVISIBLE_EDGE: Final = lazy_pattern(
     "^[\ufeff\u200b\u200c\u200d\u2060\u2028]+[^]]|[^[][\ufeff\u200b\u200c\u200d\u2060\u2028]+$|.\n$"
@@ -81,7 +84,9 @@ _FIELD_PATH: Final = lazy_pattern(
 )  # a field is written without the way to it
 _TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
 _SUSPICIOUS: Final = lazy_pattern("|".join((_MAY_NEVER_MATCH.pattern, r"\{\{|%USER")))
-_SUSPICIOUS_CHARACTERS: Final = lazy_pattern("|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern)))
+_SUSPICIOUS_CHARACTERS: Final = lazy_pattern(
+    "|".join(each.pattern for each in (_CONTROL, _CONTROL_IN_PATH, _SURROGATE, _INVISIBLE_EDGE))
+)
 _MINOR_FIELDS: Final = frozenset(
     (
         "description", "run_in_background", "is_background", "replace_all", "edits", "cell_id", "cell_type", "edit_mode",
@@ -150,6 +155,8 @@ def _is_clean(when: Condition) -> bool:
         return kind is AnyOf or not _contradict(when.parts)
     if isinstance(when, Not):
         return not isinstance(when.part, (Always, All)) and _is_clean(when.part)
+    if isinstance(when, Never):
+        return not when.is_mistake
     return not isinstance(when, Equals) or when.path[:2] != _INPUT
 
 
@@ -161,9 +168,13 @@ def _is_suspicious(source: str) -> bool:
 
 
 def check_never_holds(hook: Hook) -> Iterator[Problem]:
-    """An error for a guard of hookline.yaml; other formats say themselves what an empty list means."""
+    """An error for a guard of hookline.yaml, or one whose condition cannot be read; other formats say themselves what an
+    empty list means.
+    """
     if _always_answers(hook.when, no=True):
-        is_error = hook.origin.dialect == NATIVE.name and hook.may_stop
+        parts = hook.when.parts if isinstance(hook.when, All) else (hook.when,)
+        is_unreadable = any(isinstance(part, Never) and part.is_mistake for part in parts)
+        is_error = hook.may_stop and (is_unreadable or hook.origin.dialect == NATIVE.name)
         what = f"the condition of {hook.id} can never be true."
         severity = Severity.ERROR if is_error else Severity.WARNING
         yield hook_problem("never-true", hook, what, hook.origin.wording.never, severity)
@@ -255,10 +266,10 @@ def _source(compiled: TextPattern) -> str:
 def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
     text = _source(match.pattern)
     compiled = match.pattern.pattern if isinstance(match.pattern, Shorthand) else match.pattern
-    control = _CONTROL.search(text)
+    control = _CONTROL.search(text) or (_CONTROL_IN_PATH.search(text) if _is_path(match) else None)
     placeholder = _PLACEHOLDER.search(text)
     if control is not None:
-        yield _control_character_problem(hook, text, control[0])
+        yield _control_character_problem(hook, match, text, control[0])
     elif _SURROGATE.search(text) is not None:
         what = f"{hook.id} can never match: its pattern {_quote(text)} has half of a character."
         yield hook_problem("never-matches", hook, what, "Write the character itself.", Severity.ERROR)
@@ -289,27 +300,27 @@ def _check_exact_command(hook: Hook, match: Matches) -> Iterator[Problem]:
         yield hook_problem("exact-command", hook, what, hint)
 
 
-def _control_character_problem(hook: Hook, text: str, character: str) -> Problem:
-    name, written = _CONTROL_CHARACTERS[character]
+def _control_character_problem(hook: Hook, match: Matches, text: str, character: str) -> Problem:
+    name, written = (_CONTROL_CHARACTERS | _NOT_IN_PATHS)[character]
+    if character in _NOT_IN_PATHS and isinstance(match.pattern, Pattern):
+        written = f"\\{written}"  # in a regular expression, \t is a tab too
     what = f"{hook.id} can never match: its pattern {_quote(text)} has {name} character."
     if hook.origin.file.endswith((".json", ".jsonc")):
         hint = f"In JSON, write the backslash twice: \\{written}."
     else:
-        hint = (
-            f"In double quotes, {written} is that character. Use single quotes: '{text.replace(character, written)}'."
-        )
+        hint = f"In double quotes, {written[-2:]} is that character. Use single quotes: '{text.replace(character, written)}'."
     return hook_problem("never-matches", hook, what, hint, Severity.ERROR)
 
 
 def _placeholder_problem(hook: Hook, match: Matches, text: str, name: str) -> Problem:
     what = f"{hook.id} can never match: a pattern has no placeholders, so {{{{{name}}}}} is plain text."
     is_glob = isinstance(match.pattern, Shorthand) and match.pattern.word in ("glob", "begins", "exactly")
-    if is_glob and name in ("workspace", "sandbox", "cwd", "project"):
-        rest = text[text.index("}}") + 2 :].lstrip("/") or "**"
-        return hook_problem(
-            "never-matches", hook, what, f"Paths are relative to the workspace: write {rest}.", Severity.ERROR
-        )
-    is_dead = is_glob or (isinstance(match.subject, ToolName) and hook.may_stop)
+    is_dead = is_glob or (hook.may_stop and isinstance(match.subject, ToolName))
+    if name in ("workspace", "sandbox", "cwd", "project") and (is_glob or _is_path(match)):
+        rest = text[text.index("}}") + 2 :].lstrip("/")
+        hint = f"Paths are relative to the workspace: write {rest or '**' if is_glob else f'^{rest}'}."
+        severity = Severity.ERROR if is_dead or hook.may_stop else Severity.WARNING
+        return hook_problem("never-matches", hook, what, hint, severity)
     severity = Severity.ERROR if is_dead else Severity.WARNING
     return hook_problem("never-matches", hook, what, "Write the text itself.", severity)
 

@@ -36,7 +36,7 @@ _MAX_EVENTS_IN_HINT: Final = 4
 
 def lint_hooks(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
     """Takes `hooks` in the order in which they run, like `book.hooks`. Disabled hooks do not count."""
-    active = [hook for hook in hooks if hook.enabled and not isinstance(hook.when, Never)]
+    active = [hook for hook in hooks if hook.enabled and (not isinstance(hook.when, Never) or hook.when.is_mistake)]
     found = [problem for hook in active for check in _CHECKS for problem in check(hook)]
     found += _check_shadowed(active)
     found += _check_duplicate_ids(active)

@@ -186,7 +186,7 @@ def _parse_expression(at: Node) -> Condition | None:
         hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, `in (1, 2)`, arithmetic, and/or/not, `a if b else c`."
         what = f"{place.location}: {bad}; it counts as false."
         place.add_problem("bad-expression", what, hint, severity=Severity.WARNING)
-        return Never(f"{text[:60]!r} is not a valid expression")
+        return Never(f"{text[:60]!r} is not a valid expression", is_mistake=True)
 
 
 CONDITIONS: Final[dict[str, tuple[ConditionParser, tuple[str, ...]]]] = {

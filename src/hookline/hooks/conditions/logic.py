@@ -36,6 +36,7 @@ class Always:
 @dataclass(frozen=True, slots=True)
 class Never:
     because: str = "it is switched off (never)"
+    is_mistake: bool = False  # it stands for a condition that cannot be read
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         return False
