@@ -172,6 +172,16 @@ async def test_what_is_not_used_is_named(tmp_path: Path) -> None:
 
 
 @async_test
+async def test_hooks_in_a_session_of_version_1_are_named_as_not_used(tmp_path: Path) -> None:
+    guarded = {**with_hooks(PreToolUse=[{"matcher": "bash", "action": "deny"}]), "version": 1}
+    async with open_page_hub(tmp_path) as hub:
+        (problem,) = (await send(hub, guarded)).json()["problems"]
+        assert "dependencies.hooks" in problem
+        (problem,) = (await send(hub, flo_session(subagents=[guarded]))).json()["problems"]
+        assert "subagents" in problem
+
+
+@async_test
 async def test_blocks_and_subagents_become_messages_and_threads(tmp_path: Path) -> None:
     blocks = [
         {"role": "user", "content": [{"type": "text", "text": "draw"}]},

@@ -8,7 +8,7 @@ import json
 import uuid
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 MAX_MESSAGES: Final = 20_000
 MAX_FILES: Final = 2_000
@@ -96,11 +96,18 @@ class FloSession(BaseModel):
     subagents: Annotated[list[FloSession], Field(max_length=MAX_SUBAGENTS)] = []
     dependencies: FloDependencies = FloDependencies()
     domState: FloDomState | None = None
+    _ignores_hooks: bool = PrivateAttr(default=False)
+
+    @property
+    def ignores_hooks(self) -> bool:
+        """Whether it has hooks that its version does not know."""
+        return self._ignores_hooks
 
     @model_validator(mode="after")
     def _check(self) -> FloSession:
         read_messages(self.conversation)
         if self.version == 1:
+            self._ignores_hooks = self._ignores_hooks or bool(self.dependencies.hooks)
             self.dependencies, self.domState = FloDependencies(), None
         return self
 

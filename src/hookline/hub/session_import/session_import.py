@@ -138,7 +138,9 @@ def _unused_parts(given: FloSession) -> list[str]:
         found.append(f"domState.viewportHtml is larger than {MAX_DOM >> 20} MB: the page begins empty")
     if dom is not None and (dom.listeners or dom.headHtml):
         found.append("domState.listeners and headHtml are not used: the page has its body only")
-    if any(each.dependencies.hooks for each in _all_subagents(given)):
+    if given.ignores_hooks:
+        found.append("dependencies.hooks: a session of version 1 has none, so they are not used; write version 2")
+    if any(each.dependencies.hooks or each.ignores_hooks for each in _all_subagents(given)):
         found.append("subagents: hooks of agents that it started are not used; those of the session hold for all")
     return found
 
