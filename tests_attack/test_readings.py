@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import UserList, UserString, deque
+from collections.abc import ValuesView
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -30,6 +31,12 @@ CODE = ("rm -rf x", "cd y && rm -rf x", 'rm -rf "a b"', "rm  -rf 'x'")
 def commands() -> list[Any]:
     listed: list[Any] = [["rm", "-rf", "x"], ("rm", "-rf", "x"), ["rm -rf x"], b"rm -rf x", bytearray(b"rm -rf x")]
     listed += [[b"rm", "-rf", PurePosixPath("/x")], ["rm", "-rf", 5], PurePosixPath("rm -rf x")]
+    listed += [
+        deque(["rm", "-rf", "x"]),
+        UserList(["rm", "-rf", "x"]),
+        UserString("rm -rf x"),
+        {"rm": 1, "-rf": 1}.keys(),
+    ]
     listed += [[*prefix, *shell, code] for prefix, shell, code in itertools.product(PREFIXES, SHELLS, CODE)]
     return listed
 
@@ -43,6 +50,23 @@ def test_a_command_in_any_shape(file: str, tmp_path: Path, attempt: Attempt) -> 
             value = [command] if field == "commands" else command
             event = Event("tool.before", {"tool": {"name": "bash", "input": {field: value}}})
             attempt("a command in another shape", not book.decide_now(event).denied, f"{file}: {field}={value!r}")
+
+
+def test_a_command_that_only_a_python_host_can_give(tmp_path: Path, attempt: Attempt) -> None:
+    (tmp_path / "g.yaml").write_text(GUARDS["hookline.yaml"])
+    book = hookline.load(tmp_path / "g.yaml")
+    words = ["rm", "-rf", "x"]
+    for command in (
+        iter(words),
+        (word for word in words),
+        map(str, words),
+        {"0": "rm", "1": "-rf"},
+        {0: "rm", 1: "-rf"},
+    ):
+        event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": command}}})
+        attempt("a command in another shape", not book.decide_now(event).denied, repr(command))
+        if not isinstance(command, dict):
+            attempt("a command in another shape", next(command, None) != "rm", f"{command!r} was read before the tool")
 
 
 def test_facts_in_the_wrong_shape(attempt: Attempt) -> None:
@@ -91,7 +115,9 @@ def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> No
     ran: list[str] = []
 
     def run(value: Any) -> None:
-        ran.append(" ".join(map(str, value)) if isinstance(value, (list, tuple, deque, UserList)) else f"{value}")
+        ran.append(
+            " ".join(map(str, value)) if isinstance(value, (list, tuple, deque, UserList, ValuesView)) else f"{value}"
+        )
 
     def bash(command: Any) -> None:
         run(command)
@@ -110,7 +136,7 @@ def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> No
 
     values: list[Any] = ["rm -rf x", ["rm", "-rf", "x"], ("rm", "-rf", "x"), Liar("rm -rf x"), [Liar("rm"), "-rf"]]
     values += [Reverse("ls"), b"rm -rf x", PurePosixPath("rm -rf x"), UserString("rm -rf x")]
-    values += [deque(["rm", "-rf", "x"]), UserList(["rm", "-rf", "x"])]
+    values += [deque(["rm", "-rf", "x"]), UserList(["rm", "-rf", "x"]), {"a": "rm", "b": "-rf"}.values()]
     with hookline.session(config=tmp_path / "g.yaml", directory=tmp_path) as session:
         for tool in (bash, other_name, positional, variadic):
             guarded = hookline.guard(tool, name="bash", kind="shell", session=session)

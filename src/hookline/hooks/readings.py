@@ -8,12 +8,13 @@ only allows, if it holds for all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import UserString
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
-from hookline.errors import AmbiguousField, UndecidedError
+from hookline.errors import AmbiguousField, ConditionError, UndecidedError
 from hookline.hooks.event import MISSING, Event
 from hookline.hooks.json_text import json_text
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
@@ -21,6 +22,7 @@ from hookline.hooks.protocols import AmbiguousTexts, Condition, Readings
 
 _NO_TEXT: Final[Readings] = ((),)
 _MAX_TRIES: Final = 256
+_PLAIN: Final = (str, dict, list, tuple, bool, int, float, bytes, bytearray, memoryview, set, frozenset)
 
 
 class _WrongGuess(tuple[str, ...]):
@@ -130,12 +132,29 @@ def _cache_of(event: Event) -> dict[Hashable, Any]:
         return made
 
 
+def as_plain_collection(value: Any) -> Any:
+    """A list, set or mapping of any class as a plain one. Other values unchanged.
+
+    Raises ConditionError for an iterator: after a guard has read it, it is empty for the tool.
+    """
+    if value is None or isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, UserString):
+        return str(value)
+    if isinstance(value, Iterator):
+        raise ConditionError("an iterator can be read only once")
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Collection) else value
+
+
 def value_readings(value: Any, *, only_text: bool = False, deadline: float = NO_DEADLINE) -> Readings:
     """Each way to read the value as text.
 
     A list of plain values is read item by item. Any other list, or a mapping, by the texts inside and as JSON.
     `only_text` leaves out everything that was not text when the host had it.
     """
+    value = as_plain_collection(value)
     if isinstance(value, (list, tuple, set, frozenset)):
         items = [_plain_text(item, only_text) for item in in_time(value, deadline)]
         if only_text or not any(isinstance(item, (list, tuple, set, frozenset, dict)) for item in value):

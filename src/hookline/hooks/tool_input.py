@@ -12,7 +12,7 @@ from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
 from hookline.hooks.protocols import Readings
-from hookline.hooks.readings import WRONG_GUESS, compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.readings import WRONG_GUESS, as_plain_collection, compute_once, texts_of, unanimous, value_readings
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.lazy_dataclasses import dataclass, field
@@ -112,7 +112,10 @@ class ToolField:
         if self.path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
             if kind is ToolKind.SHELL and values == (MISSING,):
                 values = _unnamed_commands(event)
-            values = tuple(text for value in in_time(values, deadline) for text in command_texts(value, deadline))
+            words = () if self.only_text else tuple(list(value.values()) for value in values if isinstance(value, dict))
+            values = tuple(
+                text for value in in_time((*values, *words), deadline) for text in command_texts(value, deadline)
+            )
         for value in in_time(values, deadline, SLOW):
             for texts in in_time(value_readings(value, only_text=self.only_text, deadline=deadline), deadline, SLOW):
                 if self._is_path and texts:
@@ -264,6 +267,7 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
 
 def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     """A list of words as a shell would write it, and the command in it if it is a shell's. Other values unchanged."""
+    value = as_plain_collection(value)
     if isinstance(value, dict) and "command" in value:
         command = value["command"]
         commands = in_time((command, *further_commands(value, (command,))), deadline)

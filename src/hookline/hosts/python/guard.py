@@ -12,7 +12,7 @@ import inspect
 import operator
 import os
 from collections import UserString
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set, ValuesView
 from enum import Enum
 from inspect import Parameter
 from pathlib import PurePath
@@ -58,7 +58,7 @@ def _plain_parts(value: Any, depth: int) -> Any:
         return {str(to_plain_value(key, depth + 1)): to_plain_value(held, depth + 1) for key, held in value.items()}
     if isinstance(value, UserString):
         return to_plain_value(value.data, depth + 1)
-    if isinstance(value, (Sequence, Set)):
+    if isinstance(value, (Sequence, Set, ValuesView)):
         return [to_plain_value(held, depth + 1) for held in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
