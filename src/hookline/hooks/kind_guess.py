@@ -141,6 +141,11 @@ def looks_like_path(name: str, value: Any) -> bool:
     return len(name) <= _MAX_NAME_CHARS and is_path_name(name)
 
 
+def known_fields(names: Iterable[Any]) -> tuple[str, ...]:
+    """The fields that a guess depends on and a table has: the words of their names are not needed."""
+    return tuple(sorted(_KNOWN_FIELDS.intersection(name for name in names if isinstance(name, str))))
+
+
 def signal_fields(names: Iterable[Any]) -> tuple[str, ...]:
     """The fields that a guess depends on."""
     return tuple(sorted(name for name in names if isinstance(name, str) and _is_signal(name)))

@@ -78,7 +78,9 @@ def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False,
         return ToolKind.OTHER
     if _has_field(fields, "path", kind) or (kind is ToolKind.READ and "paths" in fields):
         return kind
-    given = kind_guess.signal_fields(fields)
+    given = kind_guess.known_fields(
+        fields
+    )  # an allow relies on the declared kind; guards read other fields at each call
     guess = kind_guess.guess_kind(name, given, reads_only=read_only, destroys=destructive) if given else None
     return ToolKind.OTHER if guess is None else guess.kind
 
