@@ -501,7 +501,7 @@ def runs_saved_file(
         return False
     return any(
         _base_name(command.words[0]) in saved
-        or (targets.is_program(command) is True and not saved.isdisjoint(map(_base_name, _script_words(command))))
+        or (targets.is_program(command) is True and not saved.isdisjoint(_script_names(command, files)))
         for command in commands
     )
 
@@ -530,10 +530,11 @@ def _names_of_options(words: Sequence[str]) -> Iterator[str]:
             yield _base_name(letter[1] or "".join(words[at + 1 : at + 2]))
 
 
-def _script_words(command: RunCommand) -> list[str]:
-    """The arguments that may be the script. A shell's first one may be the value of an option."""
+def _script_names(command: RunCommand, files: Sequence[tuple[Path, str]]) -> Iterator[str]:
+    """What may be the script: an argument, or a redirection if there is none. A shell's first argument may be a value."""
     operands = [word for word in command.words[1:] if not word.startswith("-")]
-    return operands[: 2 if program_name(command.words[0]) in SHELLS else 1]
+    scripts = operands[: 2 if program_name(command.words[0]) in SHELLS else 1]
+    return map(_base_name, scripts or [name for path, name in files if path == command.path])
 
 
 def _base_name(word: str) -> str:

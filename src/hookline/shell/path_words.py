@@ -418,5 +418,5 @@ def _file_names(text: str) -> Iterator[str]:
     if _DEVICES.fullmatch(text):
         return
     yield text
-    if text.startswith("~") and ":" in text:  # docker -v ~:/x
+    if text.startswith(("~", "..:")) and ":" in text:  # docker -v ~:/x
         yield text.partition(":")[0]
