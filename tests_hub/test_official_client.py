@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,25 @@ def test_it_connects_joins_and_hears_decisions(tmp_path: Path) -> None:
         assert [row["what"] for row in batch["items"]] == ["rm -rf /"]
 
 
-@pytest.mark.parametrize("transport", ["websocket", "polling"])
-def test_without_a_token_and_by_polling_it_is_refused(transport: str, tmp_path: Path) -> None:
-    async def run(hub: ServedHub, token: str) -> None:
+def test_without_a_token_it_is_refused(tmp_path: Path) -> None:
+    async def run(hub: ServedHub) -> None:
         client = socketio.AsyncClient()
         try:
-            await client.connect(hub.url, auth={"token": token}, namespaces=["/events"], transports=[transport])
+            await client.connect(hub.url, auth={"token": "wrong"}, namespaces=["/events"], transports=["websocket"])
         finally:
             await client.disconnect()
 
     with served_hub(tmp_path) as hub, pytest.raises(ConnectionError):
-        asyncio.run(run(hub, hub.token if transport == "polling" else "wrong"))
+        asyncio.run(run(hub))
+
+
+def test_polling_is_refused(tmp_path: Path) -> None:
+    """Without the client: it sometimes closes its connection before it has read why it was refused."""
+    with served_hub(tmp_path) as hub:
+        request = urllib.request.Request(
+            f"{hub.url}/socket.io/?transport=polling&EIO=4", headers={"Authorization": f"Bearer {hub.token}"}
+        )
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        with refused.value as answer:
+            assert (answer.code, answer.read()) == (400, b'"Invalid transport"')
