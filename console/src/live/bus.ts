@@ -48,10 +48,12 @@ effect(() => {
 
 function connect(current: string): Socket {
   const made = io("/events", { transports: ["websocket"], auth: { token: current }, reconnectionDelayMax: 5000 });
-  made.on("connect", () => {
+  made.on("connect", async () => {
+    // Joined first: what happens after the answer to a later request arrives as an event.
+    await Promise.all([...rooms.keys()].map(joinRoom));
+    if (!made.connected) return;
     busState.value = "live";
     connections.value += 1;
-    for (const room of rooms.keys()) void joinRoom(room);
   });
   made.on("disconnect", () => {
     busState.value = "away";
@@ -64,9 +66,7 @@ function connect(current: string): Socket {
     if (known) known.latest = Math.max(known.latest, event.seq);
     for (const listener of [...listeners]) listener(event);
   });
-  made.on("snapshot", (told: { room?: string }) => {
-    for (const listener of [...snapshotListeners]) listener(told?.room ?? "");
-  });
+  made.on("snapshot", (told: { room?: string }) => askForSnapshot(told?.room ?? ""));
   made.on("decisions", (batch: RowsBatch) => {
     for (const listener of [...rowsListeners]) listener(batch);
   });
@@ -78,11 +78,16 @@ async function joinRoom(room: string): Promise<void> {
   if (!known || !socket?.connected) return;
   const request = known.latest > 0 ? { room, since: known.latest } : { room };
   try {
-    const joined = (await socket.emitWithAck("join", request)) as Joined | null;
+    const joined = (await socket.timeout(10_000).emitWithAck("join", request)) as Joined | null;
     if (joined?.latest_seq !== undefined) known.latest = Math.max(known.latest, joined.latest_seq);
+    if (!("since" in request)) askForSnapshot(room);
   } catch {
     // The connection went away meanwhile; the next one joins again.
   }
+}
+
+function askForSnapshot(room: string): void {
+  for (const listener of [...snapshotListeners]) listener(room);
 }
 
 /** Joins a room until the returned function is called. What was missed while the connection was away comes first. */
@@ -113,7 +118,7 @@ export function onRows(listener: RowsListener): () => void {
   return () => rowsListeners.delete(listener);
 }
 
-/** The hub has forgotten what was missed; everything about this room is loaded anew. */
+/** The room was joined just now, or the hub has forgotten what was missed: everything about it is loaded anew. */
 export function onSnapshot(listener: (room: string) => void): () => void {
   snapshotListeners.add(listener);
   return () => snapshotListeners.delete(listener);

@@ -8,6 +8,8 @@ import { now, toDate } from "../../parts/time";
 import { waitingCount } from "../../title";
 
 const known = signal<ReadonlyMap<string, Approval>>(new Map());
+/** The changes since a list was requested, until it is there: the list may be older than they are. */
+let changes: Map<string, Approval | undefined> | undefined;
 /** Counts up when an approval was answered, here or elsewhere. */
 export const answered = signal(0);
 export const failure = signal<unknown>(undefined);
@@ -23,23 +25,42 @@ export const waiting = computed(() => {
 });
 
 export function put(approval: Approval): void {
-  known.value = new Map(known.value).set(approval.id, approval);
+  change(approval.id, approval);
 }
 
 export function drop(id: string): void {
-  const rest = new Map(known.value);
-  rest.delete(id);
-  known.value = rest;
+  change(id, undefined);
   answered.value += 1;
 }
 
+function change(id: string, approval: Approval | undefined): void {
+  changes?.set(id, approval);
+  known.value = applied(known.value, [[id, approval]]);
+}
+
+function applied(
+  approvals: ReadonlyMap<string, Approval>,
+  changes: Iterable<[string, Approval | undefined]>,
+): ReadonlyMap<string, Approval> {
+  const changed = new Map(approvals);
+  for (const [id, approval] of changes) {
+    if (approval) changed.set(id, approval);
+    else changed.delete(id);
+  }
+  return changed;
+}
+
 export async function load(): Promise<void> {
+  const mine = (changes = new Map());
   try {
     const page = await listApprovals("waiting");
-    known.value = new Map(page.items.map((each) => [each.id, each]));
+    if (mine !== changes) return; // A newer list was requested.
+    known.value = applied(new Map(page.items.map((each) => [each.id, each])), mine);
     failure.value = undefined;
   } catch (error) {
-    failure.value = error;
+    if (mine === changes) failure.value = error;
+  } finally {
+    if (mine === changes) changes = undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { token } from "../../api/client";
 import { type DecisionFilter, type DecisionRow, FILTER_NAMES, readFilter, verdictWord } from "../../api/decisions";
-import { connections, join, onRows } from "../../live/bus";
+import { connections, join, onRows, onSnapshot } from "../../live/bus";
 import { Icon } from "../../parts/icons";
 import { Failure, Loading } from "../../parts/load";
 import { isPhone } from "../../parts/media";
@@ -74,6 +74,7 @@ export function DecisionsPage(): JSX.Element {
     [feed],
   );
   useEffect(() => join("live"), []);
+  useEffect(() => onSnapshot((room) => void (room === "live" && feed.load())), [feed]);
   useEffect(() => () => feed.close(), [feed]);
   useEffect(() => void feed.load(), [feed, connections.value, token.value]);
   useEffect(() => feed.freeze(frozen), [feed, frozen]);

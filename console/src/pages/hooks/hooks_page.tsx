@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { may } from "../../account";
 import { ApiError, describeError } from "../../api/client";
 import { COUNTED_DAYS, COUNTED_RULES, type HookCount, type RuleSet, listHookCounts, listHooks, listSets, saveSet, showSet } from "../../api/rules";
-import { connections, join, onEvent } from "../../live/bus";
+import { connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
@@ -41,7 +41,11 @@ export function HooksPage(): JSX.Element {
   const counts = useLoad(`counts-${connections.value}`, listHookCounts);
   const fires = counts.data && new Map(counts.data.items.filter(({ file }) => file === COUNTED_RULES + set).map((each) => [each.hook, each]));
   useEffect(() => {
-    const ends = [join("live"), onEvent(({ type }) => type === "rules_changed" && reload())];
+    const ends = [
+      join("live"),
+      onSnapshot((room) => room === "live" && reload()),
+      onEvent(({ type }) => type === "rules_changed" && reload()),
+    ];
     return () => ends.forEach((end) => end());
   }, []);
   const reload = (): void => {

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { me } from "../../account";
 import { type HostRow, listHosts } from "../../api/hosts";
-import { connections, join, onEvent } from "../../live/bus";
+import { connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
@@ -15,7 +15,11 @@ export function HostsPage(): JSX.Element {
   const hosts = useLoad(`hosts-${connections.value}`, listHosts);
   useEffect(() => {
     const timer = window.setInterval(hosts.reload, REFRESH);
-    const ends = [join("live"), onEvent(({ type }) => (type === "host_up" || type === "host_down") && hosts.reload())];
+    const ends = [
+      join("live"),
+      onSnapshot((room) => room === "live" && hosts.reload()),
+      onEvent(({ type }) => (type === "host_up" || type === "host_down") && hosts.reload()),
+    ];
     return () => {
       window.clearInterval(timer);
       for (const end of ends) end();

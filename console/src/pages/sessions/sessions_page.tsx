@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { may } from "../../account";
 import { listAgents } from "../../api/agents";
 import { type SessionRow, deleteSession, isHere, listSessions } from "../../api/sessions";
-import { connections, join, onEvent } from "../../live/bus";
+import { connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { Confirm } from "../../parts/dialog";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
@@ -22,7 +22,11 @@ export function SessionsPage(): JSX.Element {
   const [importing, setImporting] = useState(false);
   const [deleting, setDeleting] = useState<SessionRow | null>(null);
   useEffect(() => {
-    const ends = [join("live"), onEvent(({ type }) => (type === "session_started" || type === "session_ended") && sessions.reload())];
+    const ends = [
+      join("live"),
+      onSnapshot((room) => room === "live" && sessions.reload()),
+      onEvent(({ type }) => (type === "session_started" || type === "session_ended") && sessions.reload()),
+    ];
     return () => ends.forEach((end) => end());
   }, []);
   return (
