@@ -264,7 +264,7 @@ def remove_key(context: click.Context, name: str) -> None:
 @verb.command("verify", cls=Verb, short_help="Check that no record in the hub was changed, removed or inserted.")
 @click.pass_context
 def verify_records(context: click.Context) -> int:
-    """Recompute the chain of every process that has reported.
+    """Recompute the chain of every process that has reported, and the columns that searches use.
 
     \b
     hookline hub verify

@@ -1,4 +1,4 @@
-"""Recomputes the chain of every process from the records in the database."""
+"""Recomputes the chain of every process from the records in the database, and what they are found by."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from hookline.hub.store.origin_table import OriginRow, OriginTable
+from hookline.hub.store.record_line import DECISION_COLUMNS, decision_values, parse_line
 from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import line_hash
 from hookline.runtime.storage.database import Database
@@ -42,7 +43,8 @@ async def _check_origin(database: Database, row: OriginRow) -> tuple[int, list[s
     number, hash, count = _start(row), row.removed_hash if row.removed else None, 0
     while True:
         piece = await _read_piece(database, row.id, number)
-        for found, record, stored_hash in piece:
+        for stored in piece:
+            found, record, stored_hash = stored.number, stored.record, stored.hash
             if found > row.number:  # it waits for those before it
                 return count, []
             if found != number + 1:
@@ -51,6 +53,8 @@ async def _check_origin(database: Database, row: OriginRow) -> tuple[int, list[s
                 return count, [f"{row.id}-{found}: it was changed"]
             if hash is not None and _previous(record) != hash:
                 return count, [f"{row.id}-{found}: it was changed, or the record before it was changed or inserted"]
+            if wrong := _wrong_column(stored, row):
+                return count, [f"{row.id}-{found}: its column {wrong} was changed"]
             number, hash, count = found, stored_hash, count + 1
         if len(piece) < _PIECE:
             break
@@ -70,9 +74,20 @@ def _previous(record: str) -> str:
     return record[start : start + 64]
 
 
+def _wrong_column(stored: Any, row: OriginRow) -> str:
+    """The name of one that is not what its record says. People see records through them."""
+    line = parse_line(stored.record.encode())
+    if line is None:
+        return "record"
+    expected = decision_values(line, now=stored.at)  # a time after that of its arrival, if the clock was ahead
+    is_time = stored.at == line.at or row.first <= stored.at < line.at
+    wrong = [name for name, value in zip(DECISION_COLUMNS, expected, strict=True) if getattr(stored, name) != value]
+    return "".join(wrong[:1]) if is_time else "at"
+
+
 async def _read_piece(database: Database, origin: str, after: int) -> Sequence[Any]:
     statement = (
-        select(decisions.c.number, decisions.c.record, decisions.c.hash)
+        select(*(decisions.c[name] for name in DECISION_COLUMNS))
         .where(decisions.c.origin == origin, decisions.c.number > after)
         .order_by(decisions.c.number)
         .limit(_PIECE)
