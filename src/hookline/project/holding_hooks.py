@@ -14,12 +14,10 @@ from hookline.hooks.hook_files import HoldReason
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile
-from hookline.project.sources import SourceLayer
+from hookline.project.sources import HUB_RULES, SourceLayer
 
 _MAX_PLACES: Final = 5  # of errors in a reason
-_UNTRUSTED_REASON: Final = (
-    "A hooks file of this repository, which nobody has trusted yet, cannot be read. `hookline check` says why."
-)
+_UNTRUSTED_REASON: Final = "{}, which nobody has trusted yet, cannot be read. `hookline check` says why."
 
 
 def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
@@ -30,7 +28,10 @@ def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
     problem, is_trusted = parsed.errors[0], not parsed.source.is_from_project
     reason = f"{problem} Nobody can say what this file guards, so every call waits until it can be read."
     if not is_trusted:  # a problem may quote the file, and an agent reads the reason
-        reason = _UNTRUSTED_REASON
+        is_of_hub = parsed.source.display_path == HUB_RULES
+        reason = _UNTRUSTED_REASON.format(
+            "The file of the hub's rules" if is_of_hub else "A hooks file of this repository"
+        )
     hold = HoldReason(
         f"{parsed.source.path.name}:unreadable",
         str(parsed.source.layer),

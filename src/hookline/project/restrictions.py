@@ -19,10 +19,12 @@ from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_pattern
+from hookline.project.sources import HUB_RULES
 
 _EVENTS: Final = frozenset(("tool.before", "prompt.submit"))
 """Where an untrusted deny or ask counts. At any other event it could make an agent go on, or end its session."""
 UNTRUSTED_HOOK: Final = "A hook of this repository that nobody has trusted yet"
+_UNTRUSTED_HUB_RULE: Final = "A rule of the hub that nobody has trusted yet"
 _PLAIN_PATH: Final = lazy_pattern(r"[\w.-]{1,40}(?:/[\w.-]{1,40}){0,8}", re.ASCII)
 """A path that is too short to give an agent instructions."""
 
@@ -107,8 +109,10 @@ def _restrict_outcome(outcome: Outcome, hook: Hook, *, failed: bool = False) -> 
 
 def _reason_for_agent(verdict: Verdict, origin: Origin) -> str:
     does = "blocked this" if verdict is Verdict.DENY else "wants a person to approve this"
-    where = origin.file if _PLAIN_PATH.fullmatch(origin.file) else "a hooks file"
-    return f"{UNTRUSTED_HOOK} {does} ({where}:{origin.line}). A person can review it with `hookline trust`."
+    what, where = UNTRUSTED_HOOK, origin.file if _PLAIN_PATH.fullmatch(origin.file) else "a hooks file"
+    if origin.file == HUB_RULES:
+        what, where = _UNTRUSTED_HUB_RULE, HUB_RULES
+    return f"{what} {does} ({where}:{origin.line}). A person can review it with `hookline trust`."
 
 
 def _is_for_user(note: Note) -> bool:

@@ -20,6 +20,10 @@ else:
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
 
 
+HUB_RULES: Final = "hub rules"
+"""How messages name the file of the rules that a hub gave."""
+
+
 class SourceLayer(StrEnum):
     """In the order in which hooks with the same `order` run."""
 
@@ -73,7 +77,7 @@ def hub_rules_source(state: Path) -> Source | None:
     path = hub_rules_path(state)
     if not os.path.lexists(path):
         return None
-    return Source(path, "hub rules", "flo", SourceLayer.USER, path.parent)
+    return Source(path, HUB_RULES, "flo", SourceLayer.USER, path.parent)
 
 
 def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.host import NullHost
@@ -31,12 +32,16 @@ def rules(*hooks: dict[str, Any]) -> str:
     return json.dumps({"hooks": {"PreToolUse": list(hooks)}}, indent=1)
 
 
-def decide(home: Path, command: str) -> str:
-    """The verdict for a session somewhere below this home."""
+def decision(home: Path, command: str) -> Decision:
+    """For a session somewhere below this home."""
     trust = Trust(trust_file_path(home))
     book = load_all(trust.sources(home, home), trust)
     facts = {"tool": {"name": "bash", "input": {"command": command}}, "cwd": str(home)}
-    return asyncio.run(book.decide(Event("tool.before", facts), NullHost())).verdict.name.lower()
+    return asyncio.run(book.decide(Event("tool.before", facts), NullHost()))
+
+
+def decide(home: Path, command: str) -> str:
+    return decision(home, command).verdict.name.lower()
 
 
 def state_of(home: Path) -> Path:
@@ -50,6 +55,18 @@ def test_a_deny_of_the_hub_counts_and_an_allow_loosens_nothing(tmp_path: Path) -
     _keep(state_of(tmp_path), rules(ALLOW, DENY))
     assert decide(tmp_path, "git push") == "deny"
     assert decide(tmp_path, "ls") == "ask"
+
+
+def test_the_agent_is_told_that_a_rule_of_the_hub_stopped_it(tmp_path: Path) -> None:
+    _keep(state_of(tmp_path), rules(DENY))
+    told = "A rule of the hub that nobody has trusted yet blocked this (hub rules:4). "
+    assert decision(tmp_path, "git push").reason == f"{told}A person can review it with `hookline trust`."
+
+
+def test_the_agent_is_told_that_the_rules_of_the_hub_cannot_be_read(tmp_path: Path) -> None:
+    _keep(state_of(tmp_path), '{"hooks": [')
+    held = "The file of the hub's rules, which nobody has trusted yet, cannot be read. `hookline check` says why."
+    assert decision(tmp_path, "ls").reason == held
 
 
 def test_what_it_runs_waits_for_trust(tmp_path: Path) -> None:
