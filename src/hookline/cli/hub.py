@@ -307,10 +307,10 @@ def _with_access(config: HubConfig, work: Callable[[Access], Awaitable[T]]) -> T
 
 def _with_store(config: HubConfig, work: Callable[[Store], Awaitable[T]]) -> T:
     """On the hub's database: the hub need not run."""
-    from hookline.runtime.storage.store import Store, file_url
+    from hookline.hub.store.open_store import open_store
 
     async def run() -> T:
-        store = await Store.open(config.store or file_url(config.state / "sessions.db"))
+        store = await open_store(config)
         try:
             return await work(store)
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hub.config.hub_config import HubConfig, TlsFiles
+from hookline.hub.config.hub_config import HubConfig, OidcSettings, TlsFiles
 
 TLS = TlsFiles(Path("cert.pem"), Path("key.pem"))
 
@@ -43,6 +43,9 @@ def test_a_hub_that_others_cannot_listen_to_starts(settings: dict[str, Any]) -> 
             {"host": "10.0.0.5", "public_url": "https://h", "redis": "redis://r", "store": "postgresql://s"},
             "set `peer_url",
         ),
+        ({"oidc": OidcSettings("http://login.example.org", "hub")}, "oidc.issuer: .* is not an https URL"),
+        ({"oidc": OidcSettings("login.example.org", "hub")}, "oidc.issuer: .* is not an https URL"),
+        ({"workspaces": (Path("/"), Path("/no/such/directory"))}, "workspaces: /no/such/directory is not a directory"),
     ],
 )
 def test_one_that_others_could_read_does_not(settings: dict[str, Any], problem: str) -> None:

@@ -29,7 +29,7 @@ tls: {cert: cert.pem, key: /keys/key.pem}
 store: postgresql://hub@db/hub
 redis: redis://cache
 peer_url: https://hub-1.internal:9000
-workspaces: [work, /srv/other]
+workspaces: [work, /tmp]
 agents_path: agents
 tools: {bash: {enabled: false}, filesystem: {enabled: true}}
 approvals: {patience: 5m, ask: hub}
@@ -41,12 +41,13 @@ sandbox_host: '{frame}.sandbox.example'
     assert warnings == []
     assert (config.name, config.host, config.port) == ("office", "0.0.0.0", 9000)
     assert config.tls == TlsFiles(tmp_path / "cert.pem", Path("/keys/key.pem"))
-    assert config.workspaces == (tmp_path / "work", Path("/srv/other"))
+    assert config.workspaces == (tmp_path / "work", Path("/tmp"))
     assert config.agents_directory == tmp_path / "agents"
     assert config.tools == {"bash": False, "filesystem": True}
     assert (config.approvals_patience, config.approvals_ask) == (timedelta(minutes=5), "hub")
     assert (config.record_keep, config.record_most) == (timedelta(days=90), 5000)
     assert config.oidc == OidcSettings("https://id.example", "hub", "SECRET", {"admins": "owner"}, "viewer")
+    (tmp_path / "work").mkdir()
     config.check()
 
 
@@ -114,6 +115,7 @@ def test_the_file_is_found_in_the_config_directory(tmp_path: Path) -> None:
         {"publicHost": "two names"},
         {"peer_url": "http://10.0.0.1"},
         {"redis": "redis://cache"},
+        {"workspaces": "no-such-directory"},
     ],
 )
 def test_a_value_that_is_wrong_beside_others_has_its_line_too(setting: dict[str, str], tmp_path: Path) -> None:
@@ -126,3 +128,10 @@ def test_a_value_that_is_wrong_beside_others_has_its_line_too(setting: dict[str,
 def test_the_names_of_frames_cannot_change_a_policy(host: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"hub\.json:2  sandbox_host"):
         read(tmp_path, {"sandbox_host": host})
+
+
+def test_a_wrong_setting_of_the_provider_has_its_own_line(tmp_path: Path) -> None:
+    config, _ = read(tmp_path, {"oidc": {"client_id": "hub", "issuer": "http://login.example", "secret_env": "S"}})
+    with pytest.raises(HooklineError, match=r"hub\.json:4  oidc\.issuer"):
+        config.check()
+    assert config.lines["oidc.secret_env"] == 5

@@ -98,6 +98,8 @@ class HubConfig:
             problem = f"public_url {self.public_url!r} is not a URL such as https://hub.example.org"
             raise self.wrong_value("public_url", problem)
         self._check_peers()
+        self._check_oidc()
+        self._check_workspaces()
         if self.is_loopback:
             return
         if self.tls is None and not self.public_url.startswith("https://"):
@@ -111,6 +113,16 @@ class HubConfig:
         """The error to raise, with file and line if the value comes from the file."""
         line = self.lines.get(field)
         return HooklineError(problem if line is None else f"{self.config_file}:{line}  {problem}")
+
+    def _check_oidc(self) -> None:
+        parts = urlsplit("" if self.oidc is None else self.oidc.issuer)
+        if self.oidc is not None and parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+            raise self.wrong_value("oidc.issuer", f"oidc.issuer: {self.oidc.issuer!r} is not an https URL")
+
+    def _check_workspaces(self) -> None:
+        for path in self.workspaces:
+            if not path.is_dir():
+                raise self.wrong_value("workspaces", f"workspaces: {path} is not a directory")
 
     def _check_peers(self) -> None:
         if self.redis and not self.store.startswith("postgres"):

@@ -45,6 +45,8 @@ def read_hub_config(path: Path, defaults: HubConfig) -> tuple[HubConfig, tuple[P
         value = read(child) if child is not None else None
         if child is not None and value is not None:
             values[field], lines[field] = value, child.line
+    if (oidc := node.get("oidc")) is not None:
+        lines.update({f"oidc.{key}": child.line for key, child in oidc.entries()})
     hooks = node.get("hooks")
     if hooks is not None and hooks.mapping() is not None:
         parsed = parse_document(document, Source(path, path.name, "flo", SourceLayer.NAMED))

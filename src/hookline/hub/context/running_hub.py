@@ -41,6 +41,7 @@ from hookline.hub.store.agent_table import AgentTable
 from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.hub_table import HubTable
+from hookline.hub.store.open_store import open_store
 from hookline.hub.store.origin_table import OriginTable
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
@@ -54,7 +55,7 @@ from hookline.hub.workspaces.session_updates import SessionUpdates
 from hookline.record.record_log import outcome_of
 from hookline.record.segment import record_directory
 from hookline.runtime.settings import Settings
-from hookline.runtime.storage.store import Store, file_url
+from hookline.runtime.storage.store import Store
 
 _ENTER_TRIES: Final = 5  # a minute, for each address
 _TIDY_EVERY: Final = timedelta(minutes=5)
@@ -133,7 +134,7 @@ class Hub:
         """Opens the store and starts what runs in the background. Raises HooklineError."""
         async with AsyncExitStack() as stack:
             id = uuid.uuid4().hex
-            store = await Store.open(config.store or file_url(config.state / "sessions.db"), id)
+            store = await open_store(config, id)
             stack.push_async_callback(store.close)
             hub = cls(config, store, id)
             stack.push_async_callback(hub.runtimes.close)
@@ -184,7 +185,8 @@ class Hub:
         env = os.environ if self.config.env is None else self.config.env
         secret = env.get(settings.secret_env, "") if settings.secret_env else ""
         if settings.secret_env and not secret:
-            raise HooklineError(f"oidc.secret_env: the variable {settings.secret_env} is not set")
+            problem = f"oidc.secret_env: the variable {settings.secret_env} is not set"
+            raise self.config.wrong_value("oidc.secret_env", problem)
         return OidcLogin(settings, secret, await self._shared_value("oidc"), f"{self.config.url}/oidc/back")
 
     async def _follow_agents(self) -> None:
