@@ -45,7 +45,7 @@ def join(url: str, key: str, ask: str, take_rules: bool) -> None:
     else:
         taken_rules.drop_rules(state_directory(), trust())
     write_hub_file(state_directory(), joined)
-    out(f"Joined {hub.url}. The record is sent while `hookline serve`, or `hookline hub push`, runs.")
+    out(f"Joined {hub.url}. The record is sent while `hookline serve`, or `hookline hub push --follow`, runs.")
     if take_rules:
         out("Its rules are taken: `hookline list` shows them, `hookline trust` what they would run.")
 
