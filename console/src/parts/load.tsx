@@ -10,8 +10,11 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** `key` says what is loaded: another key loads anew. The old data stays until the new is there, unless the key changed. */
-export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+/**
+ * `key` says what is loaded; another key loads anew. So does another `version`, such as the number of the connection,
+ * but then the old data stays until the new is there.
+ */
+export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>, version = 0): Loaded<T> {
   const [state, setState] = useState<{ key: string; data?: T; failure?: unknown }>({ key });
   const [round, setRound] = useState(0);
   const latest = useRef(load);
@@ -24,7 +27,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
         !abort.signal.aborted && setState((old) => (old.key === key ? { ...old, failure } : { key, failure })),
     );
     return () => abort.abort();
-  }, [key, round]);
+  }, [key, version, round]);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   const current = state.key === key ? state : undefined;
   return { data: current?.data, failure: current?.failure, reload };

@@ -17,8 +17,8 @@ import { agentPath, go } from "../../router";
 import { AgentDialog } from "./agent_dialog";
 
 export function AgentsPage(): JSX.Element {
-  const agents = useLoad(`agents-${connections.value}`, listAgents);
-  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
+  const agents = useLoad("agents", listAgents, connections.value);
+  const hooks = useLoad("hooks", listHooks, connections.value);
   const [editing, setEditing] = useState<Agent | "new" | null>(null);
   const [leaving, setLeaving] = useState<Agent | null>(null);
   return (

@@ -35,10 +35,10 @@ export const EVERYONE = "everyone";
 
 export function HooksPage(): JSX.Element {
   const set = useComputed(() => query.value.get("set") ?? EVERYONE).value;
-  const sets = useLoad(`sets-${connections.value}`, listSets);
-  const chosen = useLoad(`${set}-${connections.value}`, (signal) => showSet(set, signal));
-  const hooks = useLoad(`hooks-${connections.value}`, listHooks);
-  const counts = useLoad(`counts-${connections.value}`, listHookCounts);
+  const sets = useLoad("sets", listSets, connections.value);
+  const chosen = useLoad(set, (signal) => showSet(set, signal), connections.value);
+  const hooks = useLoad("hooks", listHooks, connections.value);
+  const counts = useLoad("counts", listHookCounts, connections.value);
   const fires = counts.data && new Map(counts.data.items.filter(({ file }) => file === COUNTED_RULES + set).map((each) => [each.hook, each]));
   useEffect(() => {
     const ends = [

@@ -12,7 +12,7 @@ import { Ago } from "../../parts/time";
 const REFRESH = 15_000;
 
 export function HostsPage(): JSX.Element {
-  const hosts = useLoad(`hosts-${connections.value}`, listHosts);
+  const hosts = useLoad("hosts", listHosts, connections.value);
   useEffect(() => {
     const timer = window.setInterval(hosts.reload, REFRESH);
     const ends = [

@@ -41,11 +41,11 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   const room = `session:${id}`;
   const [{ chat }, dispatch] = useReducer<Shown, Change>(change, { chat: EMPTY_CHAT, heard: [] });
   const [diagnostics, setDiagnostics] = useState<ReadonlyMap<string, Diagnostic>>(new Map());
-  const messages = useLoad(`${id}-${connections.value}`, async (signal) => {
+  const messages = useLoad(id, async (signal) => {
     const calls = { session: id, event: "tool.before" };
     const [stored, decided] = await Promise.all([listMessages(id, signal), listDecisions(calls, { limit: CALLS, signal })]);
     return { stored: stored.items, decided: decided.items };
-  });
+  }, connections.value);
 
   useEffect(() => {
     if (messages.data) dispatch({ stored: chatOf(messages.data.stored, messages.data.decided, session.state === "working") });

@@ -10,7 +10,7 @@ const SHOWN = 200;
 
 /** What a session of another host did: its decisions, oldest first. */
 export function SessionDecisions({ session }: { session: string }): JSX.Element {
-  const page = useLoad(`${session}-${connections.value}`, (signal) => listDecisions({ session }, { limit: SHOWN, signal }));
+  const page = useLoad(session, (signal) => listDecisions({ session }, { limit: SHOWN, signal }), connections.value);
   return (
     <When loaded={page}>
       {({ items, next }) =>

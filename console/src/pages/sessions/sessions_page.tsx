@@ -16,8 +16,8 @@ import { agentPath } from "../../router";
 import { ImportDialog } from "./import_dialog";
 
 export function SessionsPage(): JSX.Element {
-  const sessions = useLoad(`sessions-${connections.value}`, listSessions);
-  const agents = useLoad(`agents-${connections.value}`, listAgents);
+  const sessions = useLoad("sessions", listSessions, connections.value);
+  const agents = useLoad("agents", listAgents, connections.value);
   const names = new Map(agents.data?.items.map((agent) => [agent.id, agent.name]));
   const [importing, setImporting] = useState(false);
   const [deleting, setDeleting] = useState<SessionRow | null>(null);
