@@ -68,7 +68,8 @@ def _spellings(words: tuple[str, ...]) -> set[str]:
 
 
 def _verdict(config: Any, tool: dict[str, Any], dialect: str = "native", **facts: Any) -> str:
-    return fire(config, {"name": "tool.before", "tool": tool, **facts}, dialect=dialect).verdict.name
+    event = {"name": "tool.before", "host": {"name": "claude-code"}, "tool": tool, **facts}
+    return fire(config, event, dialect=dialect).verdict.name
 
 
 def test_a_renamed_shell_is_still_guarded(attempt: Attempt) -> None:

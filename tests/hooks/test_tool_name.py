@@ -138,6 +138,26 @@ def test_a_tool_that_no_table_knows_may_be_of_the_kind_that_it_looks_like() -> N
     )  # it has no name for this kind
 
 
+@pytest.mark.parametrize("own", ["", "hookline", "python"])
+@pytest.mark.parametrize("other", ["claude-code", "opencode", "mcp", "langchain", "local-api", "my-app"])
+def test_flo_takes_no_guess_in_hooklines_own_sessions(own: str, other: str) -> None:
+    """Asked in turn, because each answer is remembered."""
+    subject = ToolName(VOCABULARIES["flo"])
+    for name, in_flo in (("my_bash", "bash"), ("write_files", "write_file"), ("mcp.files.write_file", "write_file")):
+        for _ in range(2):
+            assert subject.texts(event(name, host=own)) == (name,)
+            assert tool_name_in(event(name, host=own), VOCABULARIES["flo"]) == name
+            assert in_flo in subject.texts(event(name, host=other))
+        assert name in ToolName().texts(event(name, host=own))
+        assert in_flo in ToolName().texts(event(name, host=own))
+
+
+@pytest.mark.parametrize("host", [5, None, ["hookline"], {}])
+def test_a_host_without_a_readable_name_may_be_any(host: Any) -> None:
+    given = Event("tool.before", {"tool": {"name": "my_bash", "input": {}}, "host": {"name": host}})
+    assert "bash" in ToolName(VOCABULARIES["flo"]).texts(given)
+
+
 def test_an_unknown_server_may_be_one_that_the_matcher_names() -> None:
     subject = ToolName(own_names=HOST_NAMES, servers=("github",))
     first, second = _readings(subject, event("MCP:create_issue"))

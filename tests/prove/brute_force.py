@@ -46,9 +46,11 @@ TEXTS = tuple("".join(each) for length in range(3) for each in itertools.product
 class RandomSet:
     """A book, a property and all events that the property can be about."""
 
-    def __init__(self, seed: int, fields: tuple[str, ...] = ("x", "y")) -> None:
+    def __init__(self, seed: int, fields: tuple[str, ...] = ("x", "y"), dialect: str = "native") -> None:
+        """dialect: whose names the hooks have for tools."""
         self.rng = random.Random(seed)
         self.fields = fields
+        self.dialect = dialect
         self.names = self.rng.sample(NAMES, 3)
         hooks = "\n".join(self._hook(number) for number in range(self.rng.randint(1, 5)))
         self.config = f"hooks:\n{hooks}\n"
@@ -75,7 +77,8 @@ class RandomSet:
         answer = self.rng.choice(("deny", "deny", "deny", "ask", "allow"))
         then = "allow: true" if answer == "allow" else f"{answer}: no"
         extra = self.rng.choice(("", "", "", ", enabled: false", ", max_fires: 1", ", order: -5"))
-        return f"  - {{id: h{number}, on: tool.before, when: {{{self._condition(2)}}}, then: {{{then}}}{extra}}}"
+        when = f"when: {{{self._condition(2)}}}, names: {self.dialect}"
+        return f"  - {{id: h{number}, on: tool.before, {when}, then: {{{then}}}{extra}}}"
 
     def _condition(self, depth: int) -> str:
         kind = self.rng.random()
@@ -105,7 +108,7 @@ class RandomSet:
         for tool in self._tools():
             for texts in itertools.product(TEXTS, repeat=len(self.fields)):
                 given = {**tool, "input": {**tool["input"], **dict(zip(self.fields, texts, strict=True))}}
-                for host in ("hookline", "opencode"):
+                for host in ("hookline", "claude-code", "opencode"):
                     session = SessionInfo("test", "user", DIRECTORY, 0.0, host)
                     yield Event("tool.before", session_facts("tool.before", {"tool": given}, session))
 

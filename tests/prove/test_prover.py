@@ -36,11 +36,16 @@ def test_the_answer_is_that_of_brute_force(seed):
     assert_same_answer(RandomSet(seed))
 
 
+@pytest.mark.parametrize("seed", [*range(12)])
+def test_a_guard_with_flos_names_takes_no_guess_about_hooklines_own_tools(seed):
+    assert_same_answer(RandomSet(seed, dialect="flo"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 1000, 40))
 def test_the_answer_is_that_of_brute_force_for_a_thousand_sets(start):
     for seed in range(start, start + 40):
-        assert_same_answer(RandomSet(seed))
+        assert_same_answer(RandomSet(seed, dialect="flo" if seed % 4 == 3 else "native"))
 
 
 @pytest.mark.parametrize(
@@ -159,8 +164,22 @@ def test_an_ask_is_enough_only_if_you_say_so():
 def test_other_events_and_dialects():
     flo = '{"hooks": {"UserPromptSubmit": [{"action": "deny", "reason": "no"}], "PreToolUse": [{"matcher": "^bash$", "inputMatchers": {"command": "^rm"}, "action": "deny"}]}}'
     assert answer([flo], "prompt: deploy", "flo", event="prompt.submit").result is PROVED
-    assert answer([flo], "kind: shell, input: {command: '^rm -rf'}", "flo").result is PROVED
-    assert answer([flo], "kind: shell, input: {command: rm}", "flo").result is REFUTED
+    agents = "fact: {host.name: {exactly: [claude-code, opencode]}}, input: {command: '^rm -rf'}"
+    assert answer([flo], f"kind: shell, {agents}", "flo").result is PROVED
+    assert (
+        answer([flo], "tool: bash, fact: {tool.name: {exactly: bash}}, input: {command: '^rm -rf'}", "flo").result
+        is PROVED
+    )
+    assert answer([flo], f"kind: shell, {agents.replace('^rm -rf', 'rm')}", "flo").result is REFUTED
+
+
+def test_an_own_tool_that_flos_matcher_does_not_name_is_found():
+    flo = '{"hooks": {"PreToolUse": [{"matcher": "^bash$", "action": "deny"}]}}'
+    for own in ("", ", fact: {host.name: {exactly: [hookline, python]}}"):
+        found = answer([flo], f"kind: shell{own}", "flo")
+        assert found.result is REFUTED
+        assert found.facts is not None
+        assert found.facts["tool"]["name"] not in ("bash", "Bash")
 
 
 def test_fires_that_are_only_counted_have_no_limit():

@@ -31,6 +31,7 @@ from hookline.patterns.matchers import Shorthand, shorthand
 _ANCHORED_NAMES: Final = lazy_pattern(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
 _PLAIN_REGEX: Final = lazy_pattern(r"(\^?)([A-Za-z0-9_-]+)(\$?)")
 _ANY_TEXT: Final = ("", ".*", "(?:)")
+_AGENT: Final = "claude-code"
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
@@ -115,9 +116,9 @@ def _globs(pattern: TextPattern) -> list[str] | None:
 
 
 def _holds(condition: Matches, name: str) -> bool | None:
-    """None if it depends on how the event is read."""
+    """In a coding agent, where every dialect reads names alike. None if it depends on how the event is read."""
     try:
-        return condition.holds(Event("tool.before", {"tool": {"name": name, "input": {}}}))
+        return condition.holds(Event("tool.before", {"host": {"name": _AGENT}, "tool": {"name": name, "input": {}}}))
     except AmbiguousField:
         return None
 
@@ -131,7 +132,7 @@ def _vocabulary_of(subject: Subject) -> Vocabulary:
 
 
 def _has_same_words(one: Vocabulary, other: Vocabulary) -> bool:
-    words = attrgetter("names", "fields", "others", "mcp", "short_names")
+    words = attrgetter("names", "fields", "others", "mcp", "short_names", "guesses_own_tools")
     return bool(words(one) == words(other))
 
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
-from hookline.hooks.event import Event, FactPath
+from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.host import current_hook
 from hookline.hooks.kind_guess import KindGuess, call_signals, guess_from_server, guess_kind
 from hookline.hooks.match_deadline import NO_DEADLINE
@@ -38,9 +38,10 @@ _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _MAX_SPLITS: Final = 8  # readings of a name such as mcp_a_b_c
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
+OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session
 
 McpAddress = tuple[str, str]  # server, tool
-_CallShape = tuple[str, ToolKind, tuple[str, ...], str]  # name, kind, fields, host: what a name depends on
+_CallShape = tuple[str, ToolKind, tuple[str, ...], str, bool]  # name, kind, fields, host, whether a guess counts
 
 
 class _AnyName:
@@ -125,10 +126,11 @@ class ToolName:
         if not isinstance(tool, dict) or not isinstance(name, str):
             return (), AmbiguousTexts()
         kind, host = tool_kind(tool), _host_vocabulary(event)
-        shape = (name, kind, _signal_fields(tool), "" if host is None else host.name)
+        takes_guess = self.vocabulary.guesses_own_tools or not is_own_session(event)
+        shape = (name, kind, _signal_fields(tool), "" if host is None else host.name, takes_guess)
         known = self._uncertain.get(shape)
         if known is None:
-            guess = guessed_kind(tool)
+            guess = guessed_kind(tool) if takes_guess else None
             addresses = _possible_addresses(name, host, self.servers)
             readings = _read_names(self, name, kind, addresses, guess.kind if guess else None)
             known = readings, self._all_forms(readings)
@@ -170,7 +172,7 @@ def _read_names(
     kind_name = next(iter(vocabulary.names.get(guess or kind, ())), None)
     if address is not None:
         found = [_spell(each, vocabulary)[:1] for each in (address, *possible)]
-        return _distinct([*found, *([(kind_name,)] if kind_name else [])])
+        return _distinct([*found, *([(kind_name,)] if kind_name and guess else [])])
     if any(name in names for names in vocabulary.names.values()) or name in vocabulary.others:
         return ((name,),)
     if kind is not ToolKind.OTHER:
@@ -284,6 +286,12 @@ def mcp_spellings(name: str) -> tuple[str, ...]:
     """The spellings of an MCP tool's name: `mcp.<server>.<tool>` and the others. Empty for any other tool."""
     address = mcp_address(name)
     return _spell(address, NATIVE) if address else ()
+
+
+def is_own_session(event: Event) -> bool:
+    """Whether the tools are hookline's own or its user's, with the names that the user's hooks have for them."""
+    host = event.read(("host", "name"))
+    return host is MISSING or (isinstance(host, str) and host in OWN_HOSTS)
 
 
 def _host_vocabulary(event: Event) -> Vocabulary | None:

@@ -90,6 +90,7 @@ class Vocabulary:
     others: frozenset[str] = frozenset()  # tools that are certainly of no kind, whatever their names say
     mcp: str = MCP_NATIVE  # how it spells the tool of an MCP server
     short_names: Mapping[str, str] | None = None  # full name → another short one; `module.action` is also `action`
+    guesses_own_tools: bool = True  # False: in hookline's own sessions a matcher takes no guess about a tool's kind
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -119,9 +120,10 @@ def _make_vocabulary(
     others: tuple[str, ...] = (),
     mcp: str = MCP_NATIVE,
     short: Mapping[str, str] | None = None,
+    guesses_own_tools: bool = True,
     **fields: str,
 ) -> Vocabulary:
-    return Vocabulary(name, names, fields, frozenset(others), mcp, short)
+    return Vocabulary(name, names, fields, frozenset(others), mcp, short, guesses_own_tools)
 
 
 _RUNTIME_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
@@ -208,7 +210,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
     for vocabulary in (
         _make_vocabulary("native", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
         _make_vocabulary("hookline", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
-        _make_vocabulary("flo", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
+        _make_vocabulary("flo", _RUNTIME_NAMES, others=_RUNTIME_OTHERS, guesses_own_tools=False),
         _make_vocabulary("standard_agents", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
         _make_vocabulary(
             "microai",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
+from functools import partial
 from itertools import product
 from typing import Any, Final
 
@@ -40,11 +41,12 @@ _COMMANDS: Final = "commands in"
 _GIVEN: Final = "as given:"  # a fact that is read without its other names and spellings
 _MAX_READINGS: Final = 64
 _PRINTABLE: Final = pattern("[ -~]*", whole=True)
+_HOST: Final[FactPath] = ("host", "name")
 _SESSION_FACTS: Final[tuple[FactPath, ...]] = (
     ("cwd",),
     ("workspace",),
     ("time",),
-    ("host", "name"),
+    _HOST,
     ("session", "id"),
     ("user", "name"),
 )
@@ -77,6 +79,8 @@ class EventSpace:
         self.kind = kind
         self.texts: dict[FactPath, TextVariable] = {}
         self.tools: tuple[Tools, ...] = tools_of_kind(kind, names) if kind is not None else ()
+        for tools in self.tools:
+            tools.find_host = partial(self._variable, _HOST)
         self._opaque: dict[Any, tuple[Condition, Variable]] = {}
 
     def condition(self, condition: Condition, *, is_property: bool) -> Formula:

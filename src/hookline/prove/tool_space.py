@@ -7,7 +7,7 @@ is compared with depends on the matcher (see hookline.hooks.tool_name): each way
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations, product
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 from hookline.hooks.event import Event
 from hookline.hooks.kind_guess import guess_kind
 from hookline.hooks.protocols import TextPattern
-from hookline.hooks.tool_name import HOST_NAMES, UNKNOWN_SERVER, ToolName, guessed_kind, mcp_address
+from hookline.hooks.tool_name import HOST_NAMES, OWN_HOSTS, UNKNOWN_SERVER, ToolName, guessed_kind, mcp_address
 from hookline.hooks.tools import (
     FIELD_NAMES,
     MCP_CLAUDE,
@@ -28,6 +28,7 @@ from hookline.hooks.tools import (
     kind_of_name,
 )
 from hookline.lazy_dataclasses import dataclass
+from hookline.patterns.matchers import literal
 from hookline.patterns.pattern import Pattern, pattern
 from hookline.prove.formula import Formula, Variable, all_true, any_true, negate, same
 from hookline.prove.text_variable import TextVariable
@@ -48,6 +49,7 @@ REQUIRED_FIELDS: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.OTHER: (),
 }
 PREFIXING_HOST: Final = next(name for name, each in VOCABULARIES.items() if each.mcp == MCP_PREFIX)
+_OTHER_HOST: Final = "claude-code"  # one that says which MCP server a tool belongs to
 _DELETING_WORDS: Final = ("delete", "remove", "unlink")
 
 # Names that no table has, and that people give to tools of each kind.
@@ -138,6 +140,7 @@ class Tools:
         self.is_guessed = guessed and kind is not ToolKind.OTHER
         self.names: dict[str, TextVariable] = {}
         self.host_names_servers: Formula = False  # the host puts an MCP server's name before its tools': `git_push`
+        self.find_host: Callable[[], TextVariable] | None = None  # the event's `host.name`
         self.named: frozenset[str] = frozenset()  # tools that are looked at one by one
         self._own: dict[ToolName, Formula] = {}
 
@@ -174,6 +177,17 @@ class Tools:
 
     def _kind_name(self, subject: ToolName) -> str | None:
         return next(iter(subject.vocabulary.names.get(self.kind, ())), None)
+
+    def _guess_exists(self, subject: ToolName) -> Formula | None:
+        """When a matcher takes a guess about the tool's kind; None: always."""
+        return None if subject.vocabulary.guesses_own_tools else self.has_other_host()
+
+    def has_other_host(self) -> Formula:
+        """Whether the tool is not one of hookline's own sessions."""
+        if self.find_host is None:
+            return False
+        host = self.find_host()
+        return all_true((host.is_present, *(negate(host.match(literal(name)).holds) for name in OWN_HOSTS)))
 
     def _is_own(self, subject: ToolName) -> Formula:
         """Whether the matcher names this very tool by the host's name for it."""
@@ -234,7 +248,8 @@ class UnknownTools(Tools):
             return [NameOption((self.name,)), *self._spelled(subject, None)]
         own = (self._is_own(subject), self.name) if subject.own_names else None
         kind_name = self._kind_name(subject) if self.kind is not ToolKind.OTHER else None
-        by_kind = [] if kind_name is None else [NameOption((kind_name,), own=own)]
+        exists = None if self.is_declared else self._guess_exists(subject)
+        by_kind = [] if kind_name is None else [NameOption((kind_name,), exists, own)]
         if self.is_declared and by_kind:
             return by_kind
         return [*by_kind, NameOption((self.name,), own=own), *self._spelled(subject, own)]
@@ -281,7 +296,7 @@ class McpTools(Tools):
             own = (self._is_own(subject), self._name(f"own name {hash(subject)}", _ANY_NAME))
         found = [NameOption(texts, exists, own) for texts, exists in self._addresses(subject)]
         kind_name = self._kind_name(subject) if self.is_guessed and subject.own_names is not HOST_NAMES else None
-        return found if kind_name is None else [*found, NameOption((kind_name,), own=own)]
+        return found if kind_name is None else [*found, NameOption((kind_name,), self._guess_exists(subject), own)]
 
     def _addresses(self, subject: ToolName) -> Iterator[tuple[tuple[Text, ...], Formula | None]]:
         raw = (self.name,) if subject.own_names is HOST_NAMES else ()
@@ -349,11 +364,20 @@ class NamedTool(Tools):
         return compiled.search(self.name)
 
     def options(self, subject: ToolName) -> list[NameOption]:
-        plain, with_servers = self._readings(subject, "hookline"), self._readings(subject, PREFIXING_HOST)
-        found = [NameOption(texts) for texts in plain if texts in with_servers]
-        is_prefixed = self.host_names_servers
-        found += [NameOption(texts, negate(is_prefixed)) for texts in plain if texts not in with_servers]
-        return found + [NameOption(texts, is_prefixed) for texts in with_servers if texts not in plain]
+        if subject.vocabulary.guesses_own_tools:
+            hosts = {OWN_HOSTS[0]: negate(self.host_names_servers), PREFIXING_HOST: self.host_names_servers}
+        else:
+            is_other = self.has_other_host()
+            hosts = {
+                OWN_HOSTS[0]: negate(is_other),
+                _OTHER_HOST: all_true((is_other, negate(self.host_names_servers))),
+                PREFIXING_HOST: all_true((is_other, self.host_names_servers)),
+            }
+        found: dict[tuple[str, ...], list[Formula]] = {}
+        for host, is_host in hosts.items():
+            for texts in self._readings(subject, host):
+                found.setdefault(texts, []).append(is_host)
+        return [NameOption(each, None if len(when) == len(hosts) else any_true(when)) for each, when in found.items()]
 
     def _readings(self, subject: ToolName, host: str) -> list[tuple[str, ...]]:
         tool: dict[str, object] = {"name": self.name, "input": self.input}
