@@ -16,7 +16,7 @@ from hookline.hub.config.hub_config import HubConfig, TlsFiles
 from hookline.hub.hub_server import listen, run_hub
 from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
-from hub.hub_sandbox import async_test, eventually
+from hub.hub_sandbox import async_test, eventually, new_database
 
 
 @async_test
@@ -37,6 +37,19 @@ async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_pa
     async with serve_hub(tmp_path) as (hub, _):
         assert (await hub.access.identify(first)).role is Role.REPORTER  # hosts that wait for an answer go on
         assert len(await hub.access.table.users()) == 1
+
+
+@async_test
+async def test_a_second_hub_on_the_database_leaves_the_hosts_of_the_first_their_key(tmp_path: Path) -> None:
+    shared = {"store": new_database(tmp_path), "name": "team"}
+    places = [tmp_path / name for name in ("one", "two")]
+    for place in places:
+        place.mkdir()
+    async with serve_hub(places[0], **shared) as (hub, _):
+        async with serve_hub(places[1], **shared):
+            pass
+        keys = [json.loads(hub_file_path(place).read_text())["key"] for place in places]
+        assert [(await hub.access.identify(key)).role for key in keys] == [Role.REPORTER, Role.REPORTER]
 
 
 @async_test

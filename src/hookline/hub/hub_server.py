@@ -84,13 +84,14 @@ async def _write_hub_file(hub: Hub) -> None:
     if before is not None and known:
         key = before.key
     else:
-        key, _ = await hub.access.add_key(_local_key_name(hub.config), Role.REPORTER, replace=True)
+        key, _ = await hub.access.add_key(_local_key_name(hub), Role.REPORTER, replace=True)
     ask = AskAt.AUTO if before is None else before.ask
     write_hub_file(hub.config.state, JoinedHub(hub.config.local_url, key, hub.config.name, ask))
 
 
-def _local_key_name(config: HubConfig) -> str:
-    return f"{config.name}: hosts of {login_name() or 'this user'}"
+def _local_key_name(hub: Hub) -> str:
+    """Another hub on the database, which may have the same name in its settings, has a key of its own."""
+    return f"{hub.machine}: hosts of {login_name() or 'this user'} ({hub.config.state})"
 
 
 def listen(host: str, port: int) -> socket.socket:
