@@ -33,6 +33,14 @@ async def test_errors_have_one_form(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @async_test
+async def test_nobody_is_told_where_the_database_is_that_is_away(tmp_path: Path) -> None:
+    async with open_client(tmp_path) as client:
+        await client.hub.store.close()
+        for answer in (await client.get("/decisions"), await client.post("/enter", {"code": "x" * 32})):
+            assert (answer.status_code, answer.json()) == (503, {"error": "the hub cannot do this now"})
+
+
+@async_test
 async def test_long_answers_are_compressed(tmp_path: Path) -> None:
     async with open_hub(tmp_path) as hub:
         response = await Client(hub).http.get("/api/openapi.json", headers={"accept-encoding": "gzip"})

@@ -31,7 +31,7 @@ from hookline.hub.api import (
     stats_routes,
     user_routes,
 )
-from hookline.hub.api.role_router import ApiError, RoleRouter
+from hookline.hub.api.role_router import ApiError, RoleRouter, is_signed_in
 from hookline.hub.console_routes import console_routes
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.oidc_routes import oidc_routes
@@ -126,7 +126,10 @@ async def _explain_invalid_request(request: Request, error: Exception) -> JSONRe
 async def _explain_unavailable(request: Request, error: Exception) -> JSONResponse:
     """Usually the database: what is asked for is right, but cannot be done now."""
     _log.warning("%s %s: %s", request.method, request.url.path, error)
-    return JSONResponse({"error": "the hub cannot do this now", "detail": str(error)}, 503)
+    answer = {"error": "the hub cannot do this now"}
+    if is_signed_in(request):  # the reason names the database
+        answer["detail"] = str(error)
+    return JSONResponse(answer, 503)
 
 
 async def _explain_bug(request: Request, error: Exception) -> JSONResponse:

@@ -77,6 +77,12 @@ async def authorise(request: Request, roles: tuple[Role, ...]) -> Caller:
     return caller
 
 
+def is_signed_in(request: Request) -> bool:
+    """False also if the hub could not find out who asks."""
+    caller: Caller = getattr(request.state, "caller", NOBODY)
+    return caller is not NOBODY
+
+
 class RoleRouter:
     def __init__(self, tag: str) -> None:
         self.router = APIRouter(tags=[tag], route_class=RoleRoute)

@@ -7,13 +7,13 @@ session in the hub's own database (`approval_…`), which the session's process 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from hookline.hub.bus.event_bus import APPROVALS
+from hookline.hub.store.outage_log import OutageLog
 from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.store import Store
@@ -24,7 +24,6 @@ MAX_SECONDS: Final = 3600.0  # for a person
 _LOOK_SECONDS: Final = 0.3  # between two looks at the database, which other processes and hubs write too
 
 Publish = Callable[..., Awaitable[None]]
-_log = logging.getLogger("hookline.hub")
 
 
 class ApprovalDesk:
@@ -126,12 +125,14 @@ class ApprovalDesk:
 
     async def run(self) -> None:
         """Until it is cancelled: shows what other processes ask and answer in this database."""
+        outage = OutageLog("waiting questions cannot be read", "waiting questions are read again")
         while True:
             try:
                 await self._questions.expire(time.time())
                 await self.look()
-            except Exception:
-                _log.warning("waiting questions could not be read", exc_info=True)
+                outage.report_success()
+            except Exception as error:
+                outage.report(error)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _look_everywhere(self) -> None:

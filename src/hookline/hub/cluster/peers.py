@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from hookline.errors import HooklineError
 from hookline.hub.store.hub_table import HubRow, HubTable
+from hookline.hub.store.outage_log import OutageLog
 
 PASSED_ON: Final = "x-hookline-passed-on"
 """The hub that passed a request on. It is not passed on twice."""
@@ -37,11 +38,13 @@ class Peers:
 
     async def run(self) -> None:
         """Until it is cancelled: tells the others that this hub is here."""
+        outage = OutageLog("other hubs are not told that this one runs", "other hubs are told again that this one runs")
         while True:
             try:
                 await self.beat()
+                outage.report_success()
             except HooklineError as error:
-                _log.warning("other hubs are not told that this one runs: %s", error)
+                outage.report(error)
             await asyncio.sleep(_BEAT.total_seconds())
 
     async def beat(self) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hub.intake.intake import Intake
+from hookline.hub.store.outage_log import OutageLog
 from hookline.record.record_feed import RecordFeed
 from hookline.record.segment import RecordDirectory
 from hookline.runtime.storage.store import Store
@@ -28,16 +29,21 @@ class RecordIntake:
         self._key = f"archives:{directory.path}"
         self._archives: frozenset[str] = frozenset()  # as they are stored
         self._feed: RecordFeed | None = None
-        self.problem = ""  # why records cannot be taken now
+        self._outage = OutageLog("records are not taken for now", "records are taken again")
+
+    @property
+    def problem(self) -> str:
+        """Why records cannot be taken now."""
+        return self._outage.reason
 
     async def run(self) -> None:
         """Until it is cancelled. Nothing is skipped: what could not be taken is taken later."""
         while True:
             try:
                 taken = await self._look()
-                self._report("")
+                self._outage.report_success()
             except (HooklineError, OSError) as error:
-                self._report(str(error))
+                self._outage.report(error)
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             if taken < _MAX_LINES:
@@ -79,10 +85,3 @@ class RecordIntake:
             except (OSError, ValueError):
                 _log.debug("the texts of the hooks %s are not kept", hash)
         return found
-
-    def _report(self, problem: str) -> None:
-        if problem and problem != self.problem:
-            _log.warning("records are not taken for now: %s", problem)
-        elif self.problem and not problem:
-            _log.warning("records are taken again")
-        self.problem = problem

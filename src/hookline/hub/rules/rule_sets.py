@@ -7,7 +7,6 @@ of the flo dialect without commands: whoever may edit rules does not get a shell
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import HookFile
 from hookline.hub.explain.given_hooks import parse_given_hooks
+from hookline.hub.store.outage_log import OutageLog
 from hookline.hub.store.rule_table import RuleSetRow, RuleTable, RuleVersionRow
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.parsed_file import ParsedFile
@@ -31,8 +31,6 @@ _MAX_TEXT: Final = 1_000_000  # characters
 _LOOK_SECONDS: Final = 1.0  # other hubs on this database may change rules
 _COMMAND: Final = "rule-runs-a-command"
 _NO_HOOKS: Final = "no-hooks"
-
-_log = logging.getLogger("hookline.hub")
 
 
 class RuleConflict(HooklineError):
@@ -111,12 +109,14 @@ class RuleSets:
 
     async def run(self) -> None:
         """Until it is cancelled: follows what other hubs save."""
+        outage = OutageLog("rules cannot be read", "rules are read again")
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             try:
                 await self.load()
-            except Exception:
-                _log.warning("rules could not be read", exc_info=True)
+                outage.report_success()
+            except Exception as error:
+                outage.report(error)
 
     def extra_hooks(self, workspace: Path, agent: str = "") -> tuple[ExtraHooks, ...]:
         """Those in force for a session there. The same object until they change."""
