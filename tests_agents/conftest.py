@@ -13,6 +13,7 @@ def pytest_report_header() -> str:
     return f"network: open ({_open_reason})" if _open_reason else "network: loopback only"
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # the tests of one agent share its runs, and its files below the home directory
         parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
