@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.tools import VOCABULARIES, ToolKind, is_known_name, main_field, tool_kind
+from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind, is_known_name, main_field, tool_kind
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,13 @@ def test_a_tool_has_its_declared_kind_or_the_one_of_its_name(tool: Any, kind: To
 
 def test_every_kind_but_other_has_a_main_field() -> None:
     assert [kind for kind in ToolKind if main_field(kind) is None] == [ToolKind.OTHER]
+
+
+def test_fields_but_paths_are_known_in_camel_case_too() -> None:
+    assert {"oldStr", "oldString"} <= set(FIELD_NAMES[ToolKind.EDIT]["old_string"])
+    assert "targetFile" not in FIELD_NAMES[ToolKind.WRITE]["path"]
+    assert FIELD_NAMES[ToolKind.SHELL]["timeout"] == ()
+    assert all(ours not in others for fields in FIELD_NAMES.values() for ours, others in fields.items())
 
 
 def test_no_name_means_two_kinds_that_guards_tell_apart() -> None:

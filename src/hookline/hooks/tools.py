@@ -28,35 +28,19 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
-# kind → our name of the field → its other names
-FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
+_FILE_PATH: Final = ("file_path", "filePath", "absolute_path", "filename", "target_file", "file", "filepath")
+_OTHER_FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     ToolKind.SHELL: {
-        "command": ("cmd", "script", "command_line", "commandLine", "shell_command"),
+        "command": ("cmd", "script", "command_line", "shell_command"),
         "cwd": ("workdir", "directory", "dir_path"),
         "timeout": (),
     },
-    ToolKind.READ: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "file", "filepath"),
-        "offset": (),
-        "limit": (),
-    },
-    ToolKind.WRITE: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "file", "filepath"),
-        "content": ("contents", "text", "file_text", "file_content", "new_text"),
-    },
+    ToolKind.READ: {"path": _FILE_PATH, "offset": (), "limit": ()},
+    ToolKind.WRITE: {"path": _FILE_PATH, "content": ("contents", "text", "file_text", "file_content", "new_text")},
     ToolKind.EDIT: {
-        "path": (
-            "file_path",
-            "filePath",
-            "absolute_path",
-            "filename",
-            "target_file",
-            "file",
-            "filepath",
-            "notebook_path",
-        ),
-        "old_string": ("oldString", "old_str", "old_text", "oldText"),
-        "new_string": ("newString", "new_str", "new_text", "new_source", "newText"),
+        "path": (*_FILE_PATH, "notebook_path"),
+        "old_string": ("old_str", "old_text"),
+        "new_string": ("new_str", "new_text", "new_source"),
     },
     ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath", "target_directory", "directory_path")},
     ToolKind.GLOB: {"pattern": ("glob", "glob_pattern", "patterns"), "path": ("dir_path", "directory", "folder")},
@@ -69,6 +53,29 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
         "agent": ("subagent_type", "agent_type", "agent_name", "specialist"),
     },
     ToolKind.OTHER: {},
+}
+
+
+def _spellings(ours: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """The other names of a field, also in camelCase: an agent's tools may be written in TypeScript.
+
+    Not those of a path: guards recognise a path by any name, and an allow needs one that an agent is known to use.
+    """
+    if ours == "path":
+        return others
+    found = (spelling for name in (ours, *others) for spelling in (name, _camel_case(name)))
+    return tuple(name for name in dict.fromkeys(found) if name != ours)
+
+
+def _camel_case(name: str) -> str:
+    first, *more = name.split("_")
+    return first + "".join(map(str.capitalize, more))
+
+
+# kind → our name of the field → its other names
+FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
+    kind: {ours: _spellings(ours, others) for ours, others in fields.items()}
+    for kind, fields in _OTHER_FIELD_NAMES.items()
 }
 
 
@@ -360,15 +367,16 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         _make_vocabulary(
             "kiro",
             {
-                ToolKind.SHELL: ("execute_bash", "shell", "executeBash", "execute_cmd"),
-                ToolKind.READ: ("fs_read", "read", "fsRead"),
-                ToolKind.WRITE: ("fs_write", "write", "fsWrite"),
+                ToolKind.SHELL: ("execute_bash", "shell", "executeBash", "execute_cmd", "execute_pwsh", "executePwsh"),
+                ToolKind.READ: ("fs_read", "read", "fsRead", "read_file"),
+                ToolKind.WRITE: ("fs_write", "write", "fsWrite", "fs_append", "fsAppend"),
                 ToolKind.EDIT: ("fs_write", "write", "fsWrite", "str_replace", "strReplace"),
-                ToolKind.GLOB: ("glob",),
-                ToolKind.GREP: ("grep",),
+                ToolKind.LIST: ("list_directory",),
+                ToolKind.GLOB: ("glob", "file_search"),
+                ToolKind.GREP: ("grep", "grep_search"),
                 ToolKind.FETCH: ("web_fetch",),
                 ToolKind.SEARCH: ("web_search",),
-                ToolKind.AGENT: ("use_subagent",),
+                ToolKind.AGENT: ("use_subagent", "subagent", "invoke_sub_agent", "orchestrate_subagent"),
             },
             mcp=MCP_KIRO,
             content="file_text",

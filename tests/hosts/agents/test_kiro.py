@@ -45,3 +45,8 @@ def test_each_operation_is_an_event() -> None:
 def test_the_same_tool_writes_and_edits(file: str, kind: str) -> None:
     (event,) = KIRO.read("preToolUse", SENT[file]).events
     assert event.facts["tool"]["kind"] == kind
+
+
+def test_a_result_that_is_only_text_names_the_exit_code() -> None:
+    (event,) = KIRO.read("PostToolUse", SENT["PostToolUse-text"]).events
+    assert (event.facts["tool"]["ok"], event.facts["tool"]["error"]) == (False, "exit code 1")

@@ -18,7 +18,7 @@ from hookline.lazy_dataclasses import dataclass, field
 class AgentFileDialect:
     format: AgentFormat
     written_keys: dict[str, Any] = field(default_factory=dict)  # beside `hooks`, in a file that hookline writes
-    list_format: AgentFormat | None = None  # of the agent's files that have one list for all events
+    list_format: AgentFormat | None = None  # of the agent's newer files, which have one list for all events
     has_app_keys = False
 
     @property
@@ -63,4 +63,4 @@ class AgentFileDialect:
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         from hookline.dialects.agent_files.writer import write_agent_file
 
-        return write_agent_file(self.format, hooks, self.written_keys)
+        return write_agent_file(self.list_format or self.format, hooks, self.written_keys)

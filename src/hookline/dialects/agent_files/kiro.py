@@ -104,4 +104,4 @@ FILE_FORMAT: Final = AgentFormat(
     unsupported_events=("PreTaskExec", "PostTaskExec", "PostFileCreate", "PostFileSave", "PostFileDelete", "Manual"),
     file_keys=("version", "hooks", "$schema", "name", "description"),
 )
-DIALECT: Final = AgentFileDialect(FORMAT, list_format=FILE_FORMAT)
+DIALECT: Final = AgentFileDialect(FORMAT, {"version": "v1"}, FILE_FORMAT)

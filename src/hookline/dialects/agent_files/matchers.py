@@ -140,7 +140,7 @@ def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str 
 def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
     """The ways in which this condition could have been written."""
     match condition:
-        case AnyOf((Matches(_, compiled), Not(Exists()))):
+        case AnyOf((Matches(_, compiled), Not(Exists()) | Matches())):
             source = compiled.source
         case Matches(_, Shorthand(word, text)) if word in ("tool", "exactly"):
             source = text

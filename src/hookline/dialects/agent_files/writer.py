@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
-from hookline.dialects.agent_files.format import FAILURE_OUTCOME, MILLISECOND, AgentFormat, Layout
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, MILLISECOND, AgentFormat, Layout, Matching
 from hookline.dialects.agent_files.matchers import write_matcher
 from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.settings_json import append_to_group, check_expressible, require_shell_command
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not, all_of
-from hookline.hooks.conditions.text import Exists
+from hookline.hooks.conditions.text import Exists, Matches
 from hookline.hooks.hook import UNLIMITED, Hook
-from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.outcome import Note, Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.lazy_dataclasses import replace
+from hookline.patterns.matchers import Shorthand
+from hookline.patterns.pattern import Pattern
 
 
 def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str, Any]) -> WriteResult:
@@ -30,7 +34,8 @@ def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str
         for event_name, matcher, handler in list(_entries(format, hook)):
             own = {} if matcher is None else {"matcher": matcher}
             if format.layout is Layout.LIST:
-                flat.append({"event": event_name, **own, **handler})
+                named = {} if "name" not in format.entry_keys else {"name": _unused_name(hook.id, flat)}
+                flat.append({**named, format.entry_event_key: event_name, **own, **_under_action_key(format, handler)})
             elif format.layout is Layout.GROUPS:
                 append_to_group(by_event.setdefault(event_name, []), matcher, handler)
             else:
@@ -41,20 +46,34 @@ def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str
     return WriteResult(value, format.file_kind, not_expressible)
 
 
+def _unused_name(id: str, entries: list[dict[str, Any]]) -> str:
+    used = {entry["name"] for entry in entries}
+    return next(name for number in count(1) if (name := id if number == 1 else f"{id} {number}") not in used)
+
+
+def _under_action_key(format: AgentFormat, handler: dict[str, Any]) -> dict[str, Any]:
+    if not format.action_key:
+        return handler
+    beside = {key: held for key, held in handler.items() if key in format.entry_keys}
+    return {format.action_key: {key: held for key, held in handler.items() if key not in beside}, **beside}
+
+
 def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and handler of each entry that the hook needs."""
-    for part in _alternatives(hook.when):
+    for part in _alternatives(format, hook.when):
         event_name, when = _event_and_condition(format, part, hook)
         yield event_name, write_matcher(format, when, event_name), _write_handler(format, hook, event_name)
 
 
-def _alternatives(when: Condition) -> Iterator[Condition]:
+def _alternatives(format: AgentFormat, when: Condition) -> Iterator[Condition]:
     match when:
         case AnyOf((_, Not(Exists()))):
             yield when
+        case AnyOf((Matches(_, Pattern()), Matches(_, Shorthand()))) if format.matching is Matching.ALIASES:
+            yield when  # one pattern, and the tools that have a name which it matches
         case AnyOf(parts):
             for part in parts:
-                yield from _alternatives(part)
+                yield from _alternatives(format, part)
         case _:
             yield when
 
@@ -81,6 +100,8 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
             value = _write_command(format, hook, hook.then, event_name)
         case PostEvent() if "http" in format.handlers:
             value = _write_http(format, hook, hook.then, event_name)
+        case FixedAnswer(Outcome(notes=(Note(text),)) as told) if _tells_agent(format, told):
+            value = {"type": "agent", "prompt": text}
         case AskModel(prompt, payload) if "prompt" in format.handlers and payload == format.stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
         case _:
@@ -90,7 +111,7 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     once = "once" in keys and hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
     check_expressible(replace(hook, limit=UNLIMITED) if once else hook)
     value |= _write_failure(hook, keys, type_)
-    if hook.timeout != format.default_timeout(event_name, type_):
+    if type_ != "agent" and hook.timeout != format.default_timeout(event_name, type_):
         value |= _write_timeout(format, hook.timeout)
     if once:
         value["once"] = True
@@ -99,6 +120,12 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     if not hook.wait:
         value["async"] = True
     return {key: held for key, held in value.items() if key != "type" or not _omits_type(format)}
+
+
+def _tells_agent(format: AgentFormat, told: Outcome) -> bool:
+    """True if the outcome is one text for the agent, and the format has a handler for that."""
+    has_type = "agent" in format.handlers and not format.handlers["agent"].not_here
+    return has_type and told == Outcome(notes=(Note(told.notes[0].text),))
 
 
 def _omits_type(format: AgentFormat) -> bool:
@@ -116,7 +143,7 @@ def _write_timeout(format: AgentFormat, timeout: timedelta) -> dict[str, Any]:
 
 
 def _write_failure(hook: Hook, keys: tuple[str, ...], type_: str) -> dict[str, Any]:
-    if hook.on_error == FAILURE_OUTCOME or type_ == "prompt":
+    if hook.on_error == FAILURE_OUTCOME or type_ in ("prompt", "agent"):
         return {}
     if "failClosed" in keys and hook.on_error == Outcome(Verdict.DENY):
         return {"failClosed": True}

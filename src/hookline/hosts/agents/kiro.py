@@ -28,11 +28,14 @@ from hookline.hosts.agents.payload import (
     first_text,
     mcp_tool_name,
     result_facts,
+    shell_result_facts,
     tool_facts,
 )
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 
 _WRITE_TOOLS: Final = {"fs_write", "write", "fsWrite"}
+_EXIT_CODE: Final = lazy_pattern(r"\nExit Code: (-?\d{1,10})\s*\Z")  # in the editor a result is only text
 _NAMES_IN_AGENTS: Final = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
 
 
@@ -103,6 +106,8 @@ def _directory(machine: Machine, scope: InstallScope) -> Path:
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     result = payload.get("tool_response")
+    if isinstance(result, str) and (ended := _EXIT_CODE.search(result)):
+        return shell_result_facts(int(ended[1]), result)
     ok = first_mapping(payload, "tool_response").get("success") is not False
     return result_facts(ok, result, first_text(result, "error"))
 
