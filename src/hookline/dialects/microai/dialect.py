@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_pattern
 
 NAME: Final = "microai"
 EVENTS: Final = events_by_name(NAME)
@@ -67,6 +69,10 @@ VARIABLES_BY_EVENT: Final = {
     "session.start": _SESSION_VARIABLES,
     "session.end": _SESSION_VARIABLES,
 }
+_NAMES: Final = "|".join(VARIABLES)
+_VARIABLE: Final = lazy_pattern(rf"(?<!\\)\$\{{?({_NAMES})\b(?!:?[-+=?])")
+"""One that is read; ${OUTPUT:-} knows that it may be unset."""
+_ASSIGNMENT: Final = lazy_pattern(rf"\b(?:({_NAMES})=|(?:read|for)\s[^;&|\n$]*?\b({_NAMES})\b)")
 CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
 """On these events stdout is context for the agent."""
 
@@ -129,6 +135,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     blocks = entry.event == "tool.before" and not continues
     if not continues and not blocks:
         _warn_blocks_nothing(at, entry)
+    _warn_absent_variables(at, entry)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if when is None or not is_readable or (errors and not blocks):
         return None
@@ -152,6 +159,21 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         wait=entry.event != "tool.after",
         on_error=BLOCK_OUTCOME if blocks else SILENT if continues else END_GROUP_OUTCOME,
     )
+
+
+def _warn_absent_variables(at: Node, entry: EventEntry) -> None:
+    """Variables of another event are unset here, unless the command sets them itself."""
+    for key in ("command", "condition"):
+        place = at.get(key)
+        if place is None or not isinstance(place.value, str):
+            continue
+        known = {*VARIABLES_BY_EVENT[entry.event], *chain.from_iterable(_ASSIGNMENT.findall(place.value))}
+        for name in dict.fromkeys(_VARIABLE.findall(place.value)):
+            if name not in known:
+                events = [event_name_in(NAME, event) for event, names in VARIABLES_BY_EVENT.items() if name in names]
+                what = f"{place.location}: ${name} is not set on {event_name_in(NAME, entry.event)}."
+                hint = f"These events have it: {', '.join(events)}."
+                place.add_problem("unset-variable", what, hint, severity=Severity.WARNING)
 
 
 def _warn_blocks_nothing(at: Node, entry: EventEntry) -> None:
