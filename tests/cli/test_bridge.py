@@ -43,6 +43,26 @@ def test_a_call_that_no_hook_matches_gets_no_verdict(guarded, process):
     assert "permissionDecision" not in ended.stdout
 
 
+@pytest.fixture
+def full_disk(guarded):
+    """After the project was written."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("full_disk")
+@pytest.mark.parametrize(("line", "reason"), [("rm x", "Never."), ("ls", "")])
+def test_a_full_disk_costs_the_log_and_the_record_and_no_decision(guarded, process, line, reason):
+    ended = process("bridge", "claude-code", "PreToolUse", "--direct", input=payload(guarded, line))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert reason in ended.stdout
+    assert ("permissionDecision" in ended.stdout) == bool(reason)
+
+
 def test_both_names_are_required(hookline):
     result = hookline("bridge", "claude-code")
     assert result.exit_code != 0

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from hookline.formatting import printable
@@ -27,7 +28,8 @@ class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]
     def emit(self, record: logging.LogRecord) -> None:
         from hookline.cli.output import err_line
 
-        err_line(self.format(record))
+        with suppress(OSError):  # the log file is on a full disk; what is logged goes on
+            err_line(self.format(record))
 
 
 class _ScreenHandler(logging.Handler):
