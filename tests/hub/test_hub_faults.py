@@ -20,7 +20,7 @@ from hookline.hub.intake.chain_check import check_chains
 from hookline.record.segment import record_directory
 from hookline.record.writer import RecordWriter, encode_record
 from hub.hub_process import open_socket, serve_hub
-from hub.hub_sandbox import Writer, async_test, eventually, new_database, open_hub, token_of
+from hub.hub_sandbox import Writer, async_test, eventually, new_database, open_client, open_hub, token_of
 from runtime.storage import temporary_postgres
 from runtime.storage.conftest import NO_POSTGRES
 
@@ -153,6 +153,15 @@ async def test_a_full_disk_is_answered_and_the_report_can_be_sent_again(tmp_path
         await sending
         assert machine.acknowledged == 250
         assert await hub.decisions.size() == 250
+
+
+@async_test
+async def test_a_database_that_cannot_be_written_can_still_be_read(tmp_path: Path) -> None:
+    async with open_client(tmp_path) as client:
+        await client.hub.intake.take([Writer().call("ls")])
+        await client.hub.database.write(lambda connection: connection.exec_driver_sql("PRAGMA query_only = 1"))
+        answer = await client.get("/decisions")
+        assert (answer.status_code, len(answer.json()["items"])) == (200, 1)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

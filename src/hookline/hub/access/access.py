@@ -8,6 +8,7 @@ import time
 import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -99,7 +100,8 @@ class Access:
             return NOBODY
         row, user = found
         if now - (row.used or 0) > _USED_AGAIN_SECONDS:
-            await self.table.mark_used(row.hash, now)
+            with suppress(HooklineError):  # a full disk must not keep people from looking
+                await self.table.mark_used(row.hash, now)
         if user is None:
             return Caller(Role(row.role), row.name, "", row.id)
         return Caller(weaker_role(Role(user.role), Role(row.role)), user.name, user.id, row.id)
