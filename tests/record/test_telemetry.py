@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -202,6 +203,15 @@ def test_a_decision_never_waits_for_a_collector(directory: RecordDirectory) -> N
     assert not sender.flush(0.01)
     hangs.set()
     assert sender.flush(30)
+
+
+def test_a_decision_while_another_thread_imports_opentelemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    sender = TelemetrySender(Telemetry(), lambda telemetry, data: bool(sent.append(data)) or True)
+    with monkeypatch.context() as importing:
+        importing.setitem(sys.modules, "opentelemetry.trace", ModuleType("opentelemetry.trace"))
+        sender.send({"event": "tool.before", "verdict": "deny"}, 0.0)
+    assert sender.dropped == 0
 
 
 def test_without_the_extra_it_is_told_once(

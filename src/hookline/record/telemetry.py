@@ -243,10 +243,11 @@ def telemetry_of_environment(env: Mapping[str, str]) -> Telemetry | None:
 
 def _current_span() -> tuple[int, int] | None:
     """The trace and span of the host's own code, if it uses OpenTelemetry."""
-    api = sys.modules.get("opentelemetry.trace")
-    if api is None:
+    # Another thread may be just importing it: then the module is there, but not all that is in it.
+    get_current_span = getattr(sys.modules.get("opentelemetry.trace"), "get_current_span", None)
+    if get_current_span is None:
         return None
-    context = api.get_current_span().get_span_context()
+    context = get_current_span().get_span_context()
     return (context.trace_id, context.span_id) if context.is_valid else None
 
 
