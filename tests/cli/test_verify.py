@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.recorded_events import record, record_a_few, tool_event, write_hooks
+from hookline.record.hash_chain import line_hash
 
 LIVE = Path("../home/.local/state/hookline/record/live")
 
@@ -20,7 +21,39 @@ def test_an_intact_record(hookline, recorder):
     record_a_few(recorder)
     result = hookline("verify")
     assert (result.exit_code, result.stdout) == (0, "intact: 8 records in 1 chain\n")
-    assert json.loads(hookline("verify", "--json").stdout) == {"intact": True, "records": 8, "chains": 1, "lost": 0}
+    assert json.loads(hookline("verify", "--json").stdout) == {
+        "intact": True,
+        "records": 8,
+        "chains": 1,
+        "lost": 0,
+        "without_end": 0,
+    }
+
+
+def test_a_record_that_is_cut_off_is_named(hookline, recorder):
+    record_a_few(recorder)
+    path = live_file()
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    result = hookline("verify")
+    assert (result.exit_code, result.stdout) == (2, f"broken: {path.name[:16]}-8: this record was removed\n")
+
+
+def make_old(path: Path) -> None:
+    """As an earlier version left it: no head, and the list of writers does not say that there was one."""
+    (path.parent / "heads" / live_file().name[:16]).unlink()
+    chains = path.parent / "chains.jsonl"
+    chains.write_text(chains.read_text().replace('"begun"', '"opened"'))
+
+
+def test_the_end_of_an_old_record_is_not_checked(hookline, recorder):
+    record_a_few(recorder)
+    make_old(LIVE)
+    result = hookline("verify")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "intact: 8 records in 1 chain\n"
+        "  1 chain without a noted end: of an earlier version, or after a power failure.\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +79,11 @@ def test_an_anchor_finds_a_record_that_was_removed_from_the_end(hookline, record
     record(recorder, write_hooks(), tool_event("ls"))
     assert hookline("verify", "--anchor", "anchor.json").exit_code == 0
     path = live_file()
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-3]))
+    *_, before, last = lines = path.read_bytes().splitlines()[:-3]
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    head = LIVE.parent / "heads" / path.name[:16]
+    boot = head.read_text().splitlines()[1]
+    head.write_text(f"{len(lines):020} {line_hash(last)} {line_hash(before)} d\n{boot}\n")
     assert hookline("verify").exit_code == 0
     result = hookline("verify", "--anchor", "anchor.json")
     assert (result.exit_code, "the anchor knows this record" in result.stdout) == (2, True)
@@ -75,6 +112,7 @@ def test_an_anchor_knows_how_long_records_are_kept(hookline, recorder):
         json.dumps({"chains": [1, "0" * 64], "heads": {"0" * 16: [3, "0" * 64, "2020-01-01"]}})
     )
     live_file().unlink()
+    shutil.rmtree(LIVE.parent / "heads")
     forged = {"event": "compacted", "number": 9, "hash": "0" * 64, "writers": {}}
     (LIVE.parent / "chains.jsonl").write_text(json.dumps(forged) + "\n")
     assert hookline("verify", "--anchor", "anchor.json").exit_code == 0

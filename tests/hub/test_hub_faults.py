@@ -95,14 +95,16 @@ async def test_a_hub_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None
     written = 0
     for _ in range(3):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as hub:  # noqa: ASYNC220
-            assert hub.stdout is not None
-            await asyncio.to_thread(hub.stdout.readline)
-            for number in range(300):
-                for writer in writers:
-                    assert writer.write(encode_record({"kind": "decision", "event": "tool.before", "n": number}))
-                    written += 1
-                await asyncio.sleep(0.001)
-            hub.send_signal(signal.SIGKILL)
+            try:
+                assert hub.stdout is not None
+                await asyncio.to_thread(hub.stdout.readline)
+                for number in range(300):
+                    for writer in writers:
+                        assert writer.write(encode_record({"kind": "decision", "event": "tool.before", "n": number}))
+                        written += 1
+                    await asyncio.sleep(0.001)
+            finally:
+                hub.kill()
     async with open_hub(tmp_path / "hookline", store=f"sqlite:///{tmp_path}/hub.db") as last:
         await last.record_intake.look_once()
         assert await last.decisions.size() == written + len(writers)

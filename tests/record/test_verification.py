@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import gzip
 import json
+import re
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from hookline.record import archive as archive_module
+from hookline.record import head_file
+from hookline.record import writer as writer_module
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.hash_chain import BrokenChain, line_hash
 from hookline.record.segment import RecordDirectory
@@ -105,10 +110,145 @@ def test_the_end_of_an_archived_chain_cannot_be_cut_off(directory: RecordDirecto
     assert broken.value.where == f"{writer.id}-5"
 
 
-def forge(directory: RecordDirectory) -> None:
-    """Changes the last record and computes every hash anew, as somebody with the directory can."""
+def inserted_after(last: bytes) -> bytes:
+    """A record that fits: its number and the hash in it are right."""
+    record = json.loads(last)
+    writer, number = record["id"].split("-")
+    value = {**record, "id": f"{writer}-{int(number) + 1}", "previous": line_hash(last)}
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+AT_THE_END = {
+    "the last record is cut off": (lambda lines: lines.pop(), 16),
+    "the last ten are": (lambda lines: lines.__delitem__(slice(6, None)), 7),
+    "all are": (lambda lines: lines.clear(), 1),
+    "the last one is changed": (lambda lines: lines.append(lines.pop().replace(b'"n":14', b'"n":15')), 16),
+    "the last byte is changed": (lambda lines: lines.append(lines.pop()[:-2] + b"5}"), 16),
+    "one is inserted after the last": (lambda lines: lines.append(inserted_after(lines[-1])), 17),
+    "the last one is changed, and one inserted after it": (
+        lambda lines: lines.extend([last := lines.pop().replace(b'"n":14', b'"n":15'), inserted_after(last)]),
+        16,
+    ),
+}
+
+
+@pytest.mark.parametrize("then", ["", "archive"])
+@pytest.mark.parametrize("runs", [False, True])
+@pytest.mark.parametrize(("change", "where"), AT_THE_END.values(), ids=AT_THE_END)
+def test_the_end_of_a_chain(directory: RecordDirectory, change: object, where: int, runs: bool, then: str) -> None:
+    """Also if its writer has ended, and its records are archived after the change."""
+    writer = RecordWriter(directory, {})
+    for n in range(15):
+        writer.write(encode_record({"kind": "decision", "n": n}))
+    if not runs:
+        writer.close()
     path, lines = lines_of(directory)
-    save(path, [*lines[:-1], lines[-1].replace(b'"n":4', b'"n":5')])
+    change(lines)  # type: ignore[operator]
+    save(path, lines)
+    if then == "archive":
+        archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+        archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+        assert (directory.head_files() == []) is not runs
+    with pytest.raises(BrokenChain) as broken:
+        verify_chains(directory)
+    assert broken.value.where == f"{writer.id}-{where}"
+
+
+@pytest.mark.parametrize(("change", "where"), AT_THE_END.values(), ids=AT_THE_END)
+def test_the_end_of_an_archived_chain(directory: RecordDirectory, change: object, where: int) -> None:
+    writer = write(directory, 15)
+    archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    (path,) = directory.archives()
+    lines = gzip.decompress(path.read_bytes()).splitlines()
+    change(lines)  # type: ignore[operator]
+    path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
+    with pytest.raises(BrokenChain) as broken:
+        verify_chains(directory)
+    assert broken.value.where == f"{writer.id}-{where}"
+
+
+def test_the_last_file_of_a_writer_is_removed(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "SEGMENT_BYTES", 700)
+    writer = write(directory, 15)
+    *_, last = directory.live_segments()
+    first_of_last = json.loads(last.read_bytes().splitlines()[0])["id"]
+    last.unlink()
+    with pytest.raises(BrokenChain) as broken:
+        verify_chains(directory)
+    assert broken.value.where == first_of_last
+    assert writer.id
+
+
+def test_a_head_that_was_removed(directory: RecordDirectory) -> None:
+    writer = write(directory)
+    directory.head_files()[0].unlink()
+    for _ in range(2):
+        with pytest.raises(BrokenChain, match="heads/ was removed") as broken:
+            verify_chains(directory)
+        assert broken.value.where == f"{writer.id}-6"
+        archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+
+
+def test_the_last_writer_is_removed_from_the_list(directory: RecordDirectory) -> None:
+    write(directory)
+    writer = write(directory)
+    for path in directory.live_segments():
+        if path.name.startswith(writer.id):
+            path.unlink()
+    lines = directory.chains.read_bytes().splitlines()
+    save(directory.chains, lines[:-1])
+    for _ in range(2):
+        with pytest.raises(BrokenChain, match="records were inserted"):
+            verify_chains(directory)
+        archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+
+
+def test_records_of_an_earlier_version_have_no_end(directory: RecordDirectory) -> None:
+    write(directory)
+    assert verify_chains(directory).without_end == 0
+    directory.chains.write_bytes(directory.chains.read_bytes().replace(b'"begun"', b'"opened"'))
+    directory.head_files()[0].unlink()
+    path, lines = lines_of(directory)
+    save(path, lines[:-1])
+    verified = verify_chains(directory)
+    assert (verified.records, verified.without_end) == (5, 1)
+    archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    assert verify_chains(directory).without_end == 1
+
+
+@pytest.mark.parametrize("lost", [b"records", b"heads", b""])
+def test_a_machine_that_lost_its_power(
+    directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch, lost: bytes
+) -> None:
+    """Records and heads are on the disk as far as the system had written them."""
+    write(directory)
+    path, lines = lines_of(directory)
+    (head,) = directory.head_files()
+    if lost == b"records":
+        save(path, lines[:-2])
+    elif lost == b"heads":
+        head.write_bytes(re.sub(rb"^\S+", f"{4:020}".encode(), head.read_bytes()))
+    with pytest.raises(BrokenChain) if lost else nullcontext():
+        verify_chains(directory)
+    monkeypatch.setattr(head_file, "read_boot_id", lambda: "another")
+    for _ in range(2):
+        assert verify_chains(directory).without_end == bool(lost)
+        archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    assert directory.head_files() == []
+    (path,) = directory.archives()
+    path.write_bytes(gzip.compress(b"".join(gzip.decompress(path.read_bytes()).splitlines(keepends=True)[:-1])))
+    with pytest.raises(BrokenChain):
+        verify_chains(directory)
+
+
+def forge(directory: RecordDirectory, lines: list[bytes]) -> None:
+    """Replaces a writer's records, and what is noted about their end, as somebody with the whole directory can."""
+    path, _ = lines_of(directory)
+    save(path, lines)
+    (head,) = directory.head_files()
+    boot = head.read_bytes().splitlines()[1].decode()
+    end, previous = line_hash(lines[-1]), line_hash(lines[-2])
+    head.write_text(f"{len(lines):020} {end} {previous} d\n{boot}\n")
 
 
 def test_an_anchor_finds_a_chain_that_was_computed_anew(directory: RecordDirectory, tmp_path: Path) -> None:
@@ -116,7 +256,8 @@ def test_an_anchor_finds_a_chain_that_was_computed_anew(directory: RecordDirecto
     anchor = tmp_path / "anchor.json"
     assert write_anchor(directory, anchor).records == 6
     assert check_anchor(directory, anchor).records == 6
-    forge(directory)
+    *before, last = lines_of(directory)[1]
+    forge(directory, [*before, last.replace(b'"n":4', b'"n":5')])
     assert verify_chains(directory).records == 6
     with pytest.raises(BrokenChain) as broken:
         check_anchor(directory, anchor)
@@ -126,8 +267,7 @@ def test_an_anchor_finds_a_chain_that_was_computed_anew(directory: RecordDirecto
 def test_an_anchor_knows_how_far_each_chain_came(directory: RecordDirectory, tmp_path: Path) -> None:
     writer = write(directory)
     write_anchor(directory, tmp_path / "anchor.json")
-    path, lines = lines_of(directory)
-    save(path, lines[:-1])
+    forge(directory, lines_of(directory)[1][:-1])
     assert verify_chains(directory).records == 5
     with pytest.raises(BrokenChain) as broken:
         check_anchor(directory, tmp_path / "anchor.json")
@@ -152,11 +292,11 @@ def test_an_anchor_holds_after_old_records_were_removed(directory: RecordDirecto
 
 
 def test_an_anchor_knows_the_list_of_writers(directory: RecordDirectory, tmp_path: Path) -> None:
-    """Somebody removes a whole writer, and its line from chains.jsonl."""
+    """Somebody removes a whole writer, its head, and its line from chains.jsonl."""
     write(directory)
     write_anchor(directory, tmp_path / "anchor.json")
-    lines_of(directory)[0].unlink()
-    directory.chains.unlink()
+    for path in (lines_of(directory)[0], *directory.head_files(), directory.chains):
+        path.unlink()
     assert verify_chains(directory).records == 0
     with pytest.raises(BrokenChain):
         check_anchor(directory, tmp_path / "anchor.json")
@@ -168,7 +308,8 @@ def test_an_anchor_finds_records_that_only_a_forged_list_calls_too_old(
     """Somebody removes everything, and writes that it was too old."""
     write(directory)
     write_anchor(directory, tmp_path / "anchor.json")
-    lines_of(directory)[0].unlink()
+    for path in (lines_of(directory)[0], *directory.head_files()):
+        path.unlink()
     forged = {"event": "compacted", "number": 1000, "hash": "0" * 64, "writers": {}}
     directory.chains.write_text(json.dumps(forged) + "\n")
     assert verify_chains(directory).records == 0

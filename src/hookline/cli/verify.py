@@ -61,12 +61,16 @@ def verb(anchor: Path | None, as_json: bool) -> int:
         raise HooklineError(f"the record or the anchor cannot be read: {error}") from error
     chains = len(verified.heads)
     if as_json:
-        out_json_line({"intact": True, "records": verified.records, "chains": chains, "lost": verified.lost})
+        counts = {"records": verified.records, "chains": chains, "lost": verified.lost}
+        out_json_line({"intact": True, **counts, "without_end": verified.without_end})
         return 0
     lost = f"; {verified.lost} could not be written" if verified.lost else ""
     out_labelled(
         "intact", Colour.GREEN, f": {verified.records} records in {chains} {'chain' if chains == 1 else 'chains'}{lost}"
     )
+    if verified.without_end:
+        which = "1 chain" if verified.without_end == 1 else f"{verified.without_end} chains"
+        out(f"  {which} without a noted end: of an earlier version, or after a power failure.")
     if is_new:
         out(f"  wrote {anchor}. Keep a copy elsewhere, and run this again to compare.")
     return 0

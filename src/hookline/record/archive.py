@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Final
 
 from hookline.hooks.record_settings import MAX_RECORDS
 from hookline.record.hash_chain import BrokenChain, ChainEntry, ChainsFile, Head, WriterChain, line_hash
+from hookline.record.head_file import read_head
 from hookline.record.record_reader import line_time, parse_record, read_lines
 from hookline.record.segment import (
     ARCHIVE_RECORDS,
@@ -56,6 +57,7 @@ def archive_records_of_ended_writers(
         if is_ours:
             _remove_unfinished(directory)
             _archive_segments(directory, settle)
+            _note_ends(directory)
             _remove_old(directory, keep, most)
             _compact_chains(directory)
 
@@ -64,7 +66,8 @@ def _remove_unfinished(directory: RecordDirectory) -> None:
     """Files of processes that were killed before the file had its name. Nothing in them was acknowledged."""
     for path in directory.archive.glob("*.new"):
         path.unlink()
-    for path, file in _files_without_owner(directory.live.glob("*.new"), _UNFINISHED_SECONDS):
+    unfinished = (*directory.live.glob("*.new"), *directory.heads.glob("*.new"))
+    for path, file in _files_without_owner(unfinished, _UNFINISHED_SECONDS):
         with suppress(FileNotFoundError):
             path.unlink()
         os.close(file)
@@ -84,6 +87,34 @@ def _archive_segments(directory: RecordDirectory, settle: float) -> None:
     finally:
         for _, file in left:
             os.close(file)
+
+
+def _note_ends(directory: RecordDirectory) -> None:
+    """Moves what ended writers noted into chains.jsonl, once all of their files are archived."""
+    with ExitStack() as taken, suppress(BrokenChain):  # `verify` reports it
+        left = []
+        for path in directory.head_files():
+            if (file := take_if_left(path)) is not None:
+                taken.callback(os.close, file)
+                if not any(directory.live.glob(f"{path.name}-*.jsonl")):  # it has ended, so it makes no other one
+                    left.append(path)
+        if left:
+            chains = ChainsFile(directory.chains)
+            known = chains.read()
+            ended = [path for path in left if path.name in known]
+            chains.add(entry for path in ended for entry in _end_entries(path, known[path.name]))
+            for path in left:
+                if path in ended or not read_head(path).least.number:  # killed before its first record
+                    path.unlink()
+
+
+def _end_entries(path: Path, known: WriterChain) -> Iterator[ChainEntry]:
+    """None if no record was written. Raises BrokenChain."""
+    noted = read_head(path)
+    end = noted.last if noted.last == known.known else noted.least
+    if end.number and known.end is None:
+        is_lost = noted.is_of_earlier_boot and end != known.known
+        yield ChainEntry(path.name, "interrupted" if is_lost else "ended", known.known if is_lost else end, time.time())
 
 
 def _files_without_owner(paths: Iterable[Path], seconds: float) -> Iterator[tuple[Path, int]]:
@@ -184,7 +215,7 @@ def _remove_old(directory: RecordDirectory, keep: timedelta | None, most: int) -
 
 def _compact_chains(directory: RecordDirectory) -> None:
     """Leaves out writers of which no record is kept."""
-    with_files = {split_id(path.stem)[0] for path in directory.live.iterdir()}
+    with_files = {split_id(path.stem)[0] for path in (*directory.live.iterdir(), *directory.head_files())}
 
     def is_gone(writer: str, chain: WriterChain) -> bool:
         return not chain.has_file and chain.removed.number >= chain.known.number and writer not in with_files

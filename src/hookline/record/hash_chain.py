@@ -1,7 +1,8 @@
 """The hash chains: each record names the hash of the one before it, and chains.jsonl says how far each chain came.
 
-So a record that was changed, removed or inserted is found. Somebody who may write the directory can compute all hashes anew:
-an anchor, kept elsewhere, finds that too.
+The end of a chain whose writer lives, or whose records are not archived, is in its head file: see `head_file`. So a record
+that was changed, removed or inserted is found. Somebody who may write the directory can compute all hashes anew: an anchor,
+kept elsewhere, finds that too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -54,12 +55,14 @@ class WriterChain:
     removed: Head = field(default_factory=Head)  # the last record that is gone because it was too old
     known: Head = field(default_factory=Head)  # a record that must exist
     has_file: bool = True  # False: its files were archived, so it may have left none
+    has_head: bool = False  # False: nobody noted its end, because an earlier version wrote it, or the machine stopped
+    end: Head | None = None  # the last record, once the writer has ended
 
 
 @dataclass(frozen=True, slots=True)
 class ChainEntry:
     writer: str
-    event: str  # opened, archived or removed
+    event: str  # begun, archived, ended, interrupted or removed; opened by earlier versions, without a head file
     head: Head
     at: float
 
@@ -136,9 +139,13 @@ class ChainsFile:
         chains = {writer: replace(chain) for writer, chain in start.writers.items()}
         for entry in entries:
             chain = chains.setdefault(entry.writer, WriterChain())
-            chain.has_file = entry.event == "opened"
+            chain.has_file = entry.event in ("begun", "opened")
             if entry.event == "removed" and entry.head.number > chain.removed.number:
                 chain.removed = entry.head
+            elif entry.event in ("begun", "interrupted"):
+                chain.has_head = entry.event == "begun"
+            elif entry.event == "ended":
+                chain.end = entry.head
             if entry.head.number > chain.known.number:
                 chain.known = entry.head
         return chains
@@ -212,7 +219,7 @@ class _Compacted:
 
     def line(self) -> bytes:
         writers = {
-            name: [*_head_json(chain.removed), *_head_json(chain.known), chain.has_file]
+            name: [*_head_json(chain.removed), *_head_json(chain.known), chain.has_file, *_end_json(chain)]
             for name, chain in self.writers.items()
         }
         value = {"event": "compacted", "number": self.head.number, "hash": self.head.hash, "writers": writers}
@@ -226,7 +233,7 @@ class _Compacted:
             if value["event"] != "compacted":
                 return None
             writers = {
-                name: WriterChain(Head(int(row[0]), str(row[1])), Head(int(row[2]), str(row[3])), bool(row[4]))
+                name: WriterChain(_parse_head(row[:2]), _parse_head(row[2:4]), bool(row[4]), *_parse_end(row[5:]))
                 for name, row in value["writers"].items()
             }
             return _Compacted(Head(int(value["number"]), str(value["hash"])), writers)
@@ -236,6 +243,19 @@ class _Compacted:
 
 def _head_json(head: Head) -> tuple[int, str]:
     return head.number, head.hash
+
+
+def _end_json(chain: WriterChain) -> tuple[bool, *tuple[int | str, ...]]:
+    return (chain.has_head, *(_head_json(chain.end) if chain.end is not None else ()))
+
+
+def _parse_head(row: Sequence[Any]) -> Head:
+    return Head(int(row[0]), str(row[1]))
+
+
+def _parse_end(row: Sequence[Any]) -> tuple[bool, Head | None]:
+    """Earlier versions wrote nothing there."""
+    return bool(row and row[0]), _parse_head(row[1:]) if row[1:] else None
 
 
 def parse_chain_line(line: bytes, where: str) -> tuple[ChainEntry, str]:

@@ -3,6 +3,7 @@
 <state>/hookline/record/
 ├── live/<writer>-<n>.jsonl    one writer's records, locked while it may still write
 ├── archive/<first>_<last>_<count>_<hash>.jsonl.gz    records of one day, of files that their writers have left
+├── heads/<writer>    how far a writer's chain came, locked while it may still write
 ├── hooks/<sha256>.json    the texts of the hooks in force, each set once
 └── chains.jsonl    where each writer's chain began and how far it came
 """
@@ -26,6 +27,7 @@ _ARCHIVE_INTERVAL: Final = 600.0  # seconds
 _MANY_FILES: Final = 64
 _ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+(_[0-9a-f]{16})?\.jsonl\.gz")  # earlier ones have no hash
 _MAKING_ATTEMPTS: Final = 3
+_WRITER: Final = re.compile(r"[0-9a-f]{16}")
 _LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
 
 
@@ -42,6 +44,10 @@ class RecordDirectory:
         return self.path / "archive"
 
     @property
+    def heads(self) -> Path:
+        return self.path / "heads"
+
+    @property
     def hooks(self) -> Path:
         return self.path / "hooks"
 
@@ -51,7 +57,7 @@ class RecordDirectory:
 
     def create(self) -> None:
         """Owner-only, also if an earlier version or a person made it otherwise. Raises OSError."""
-        for directory in (self.path, self.live, self.archive, self.hooks):
+        for directory in (self.path, self.live, self.heads, self.archive, self.hooks):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if directory.stat().st_mode & 0o077:
                 directory.chmod(0o700)
@@ -62,6 +68,9 @@ class RecordDirectory:
             (name[1], int(name[2]), path) for path in _files(self.live) if (name := _LIVE_NAME.fullmatch(path.name))
         ]
         return [path for _, _, path in sorted(found)]
+
+    def head_files(self) -> list[Path]:
+        return sorted(path for path in _files(self.heads) if _WRITER.fullmatch(path.name))
 
     @property
     def archive_lock(self) -> Path:
@@ -120,7 +129,12 @@ def _with_colons(time: str) -> str:
 
 
 def open_segment(path: Path) -> int:
-    """A new, locked file that has its name only once it is locked: else a reader could take it for one that was left.
+    """A new file that a writer appends to, and has locked. Raises OSError."""
+    return create_locked(path, os.O_APPEND)
+
+
+def create_locked(path: Path, flags: int = 0, data: bytes = b"") -> int:
+    """A new file that has its name only once it is locked: else a reader could take it for one that was left.
 
     Raises OSError.
     """
@@ -128,15 +142,17 @@ def open_segment(path: Path) -> int:
         with suppress(
             BlockingIOError, FileNotFoundError
         ):  # we slept, and it was removed as one that was left unfinished
-            return _make_segment(path)
-    return _make_segment(path)
+            return _create_locked(path, flags, data)
+    return _create_locked(path, flags, data)
 
 
-def _make_segment(path: Path) -> int:
+def _create_locked(path: Path, flags: int, data: bytes) -> int:
     unlocked = path.with_suffix(".new")
-    file = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    file = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC | flags, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.write(file, data) != len(data):
+            raise OSError("the disk is full")
         os.rename(unlocked, path)
     except BaseException:
         os.close(file)

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 from hookline.hooks.record_settings import DEFAULT_KEEP, MAX_RECORDS
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
+from hookline.record.head_file import NotedHead, read_heads
 from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
 
@@ -25,6 +26,7 @@ _AFTER_ALL_TIMES: Final = "9"  # as a text, it comes after every time of a recor
 class Verified:
     records: int
     lost: int  # records that could not be written, for example because the disk was full; their writers say so
+    without_end: int  # chains whose end nobody noted: an earlier version wrote them, or the machine stopped meanwhile
     heads: dict[str, Head]
     times: dict[str, str]  # of the heads
 
@@ -52,9 +54,17 @@ def _beginning(hash: str) -> int:
     return int(hash[:16], 16)
 
 
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What is noted about the chains, before or after their records are read: other processes may write meanwhile."""
+
+    chains: dict[str, WriterChain]
+    heads: dict[str, NotedHead]
+
+
 def verify_chains(directory: RecordDirectory) -> Verified:
     """Raises BrokenChain for the first record, or kept text of hooks, that was changed, removed or inserted."""
-    before = ChainsFile(directory.chains).read()  # what it says must be there, whatever is written meanwhile
+    before = _Notes(ChainsFile(directory.chains).read(), read_heads(directory))
     progress: dict[str, _Progress] = {}
     live: set[tuple[str, int]] = set()
     records = lost = 0
@@ -64,7 +74,7 @@ def verify_chains(directory: RecordDirectory) -> Verified:
         if record is None or not number:
             raise BrokenChain(where, "this is not a record that hookline wrote")
         if writer not in progress:
-            progress[writer] = _Progress(before.get(writer, WriterChain()).removed)
+            progress[writer] = _Progress(before.chains.get(writer, WriterChain()).removed)
         records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
         if where.endswith(".jsonl"):  # a record that is archived meanwhile is seen twice, but only once in a live file
             if (writer, number) in live:
@@ -72,12 +82,20 @@ def verify_chains(directory: RecordDirectory) -> Verified:
             live.add((writer, number))
         progress[writer].last = max(progress[writer].last, (number, record["at"]))
         lost += record.get("lost", 0) if record.get("kind") == "gap" else 0
-    now = ChainsFile(directory.chains).read()
-    for writer in sorted({*progress, *before}):
-        _check_end(directory, writer, progress.get(writer), before.get(writer), now.get(writer))
+    heads = read_heads(directory)  # before chains.jsonl, which has the end of a writer before its head is removed
+    after = _Notes(ChainsFile(directory.chains).read(), heads)
+    without_end = 0
+    for writer in sorted({*progress, *before.chains, *before.heads}):
+        _check_chain(directory, writer, progress.get(writer), before, after)
+        without_end += not _check_end(writer, progress.get(writer), before, after)
     _check_hook_texts(directory)
-    heads = {writer: each.head for writer, each in progress.items()}
-    return Verified(records, lost, heads, {writer: each.last[1] for writer, each in progress.items()})
+    return Verified(
+        records,
+        lost,
+        without_end,
+        {writer: each.head for writer, each in progress.items()},
+        {writer: each.last[1] for writer, each in progress.items()},
+    )
 
 
 def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
@@ -99,24 +117,62 @@ def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -
     return is_new
 
 
-def _check_end(
-    directory: RecordDirectory,
-    writer: str,
-    chain: _Progress | None,
-    known: WriterChain | None,
-    known_now: WriterChain | None,
+def _check_chain(
+    directory: RecordDirectory, writer: str, chain: _Progress | None, before: _Notes, after: _Notes
 ) -> None:
+    """Against what chains.jsonl says."""
+    known, known_now = before.chains.get(writer), after.chains.get(writer)
     if known_now is None:
+        if known is not None or (chain is None and not before.heads[writer].least.number):
+            return  # its records were too old, and it was left out meanwhile; or it was killed before its first one
         raise BrokenChain(f"{writer}-1", "this writer is not in chains.jsonl, so its records were inserted")
     if chain is not None and chain.later:
         raise BrokenChain(f"{writer}-{chain.head.number + 1}", "this record was removed")
-    head = chain.head if chain is not None else known_now.removed
-    if known is not None and head.number < known.known.number:
-        raise BrokenChain(f"{writer}-{head.number + 1}", "this record was removed")
-    if known is not None and head.number == known.known.number and head.hash != known.known.hash:
-        raise BrokenChain(f"{writer}-{head.number}", "it was changed")
+    if known is not None:
+        _check_least(writer, chain or _Progress(known_now.removed), known.known)
     if chain is None and known_now.has_file and not any(directory.live.glob(f"{writer}-*")):
         raise BrokenChain(f"{writer}-1", "this writer's file was removed")
+
+
+def _check_least(writer: str, chain: _Progress, least: Head) -> None:
+    """That this record is there, and as it was."""
+    if chain.head.number < least.number:
+        raise BrokenChain(f"{writer}-{chain.head.number + 1}", "this record was removed")
+    if not chain.is_same(least.number, least.hash):
+        raise BrokenChain(f"{writer}-{least.number}", "it was changed")
+
+
+def _check_most(writer: str, chain: _Progress, most: Head) -> None:
+    """That no record follows this one, and that it is as it was, if it is there."""
+    if chain.head.number >= most.number and not chain.is_same(most.number, most.hash):
+        raise BrokenChain(f"{writer}-{most.number}", "it was changed")
+    if chain.head.number > most.number:
+        raise BrokenChain(f"{writer}-{most.number + 1}", "this record was inserted")
+
+
+def _check_end(writer: str, chain: _Progress | None, before: _Notes, after: _Notes) -> bool:
+    """Against what its writer noted. False if nobody noted anything, or if the machine stopped before it was on the disk."""
+    known = after.chains.get(writer, WriterChain())
+    least, most = before.heads.get(writer), after.heads.get(writer)
+    if known.end is None and most is None and chain is not None:
+        if known.has_head:
+            last = f"{writer}-{chain.head.number}"
+            raise BrokenChain(last, "what its writer noted about the end of its records in heads/ was removed")
+        return False
+    try:
+        found = chain or _Progress(known.removed)
+        if least is not None:
+            _check_least(writer, found, least.least)
+        if known.end is not None:
+            _check_most(writer, found, known.end)
+        elif most is not None:
+            _check_most(writer, found, most.last)
+    except BrokenChain:
+        noted = most or least
+        if noted is None or not noted.is_of_earlier_boot:
+            raise
+        return False
+    return True
 
 
 def _check_hook_texts(directory: RecordDirectory) -> None:

@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any, Final
 
 from hookline.record.hash_chain import FIRST, ChainEntry, ChainsFile, Head, sha256
+from hookline.record.head_file import create_head_file, note_writing, note_written
 from hookline.record.segment import SEGMENT_BYTES, RecordDirectory, open_segment
 
 _RETRY_SECONDS: Final = 5.0  # after a failed write: a full disk must not cost every decision a system call
@@ -42,7 +43,7 @@ class RecordWriter:
         self._on_new_file = on_new_file
         self._clock = RecordClock(clock)
         self._lock = threading.Lock()
-        self._file = -1
+        self._file = self._head_file = -1
         self._size = 0
         self._segment = 0
         self._lost = 0
@@ -76,8 +77,9 @@ class RecordWriter:
                     _log.warning("a decision could not be recorded: %s", error)
                 self._lost += 1
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
-                if self._number == 0:  # the chain has not begun: begin it again
-                    self._close_file()
+                if self._number == 0:  # the chain has no record yet: begin another one
+                    self._close_files()
+                    self._is_begun = False
                 return ""
 
     def close_old_file(self) -> None:
@@ -98,21 +100,29 @@ class RecordWriter:
             self._lost += 1
 
     def close(self) -> None:
+        """The chain ends. Another record would begin a new one."""
         with self._lock:
             if self._is_begun:
-                self._close_file()
+                self._close_files()
+                self._is_begun = False
 
     def _forget_parent(self) -> None:
         """In a forked process: another thread may have had the lock."""
         self._lock = threading.Lock()
-        self._is_begun = False
+        self._is_begun, self._lost = False, 0
 
     def _begin(self) -> None:
         """A new chain: a process that was forked must not go on with its parent's."""
-        self._close_file()  # after a fork, the parent's own descriptor keeps the lock
+        self._close_files()  # after a fork, the parent's own descriptors keep the locks
         self._is_begun = True
         self.id = os.urandom(8).hex()
-        self._segment, self._number, self._hash, self._lost, self._last_at = 0, 0, FIRST, 0, ""
+        self._segment, self._number, self._hash, self._last_at = 0, 0, FIRST, ""
+
+    def _close_files(self) -> None:
+        self._close_file()
+        if self._head_file >= 0:
+            os.close(self._head_file)
+        self._head_file = -1
 
     def _close_file(self) -> None:
         if self._file >= 0:
@@ -132,7 +142,8 @@ class RecordWriter:
         self._file, self._size, self._segment = file, 0, self._segment + 1
         self._next_day = at[: len("2026-11-16")] + "U"  # after all times of the day, `…T23:59:59`
         if is_first:
-            ChainsFile(self._directory.chains).add([ChainEntry(self.id, "opened", Head(), time.time())])
+            self._head_file = create_head_file(self._directory.heads / self.id)
+            ChainsFile(self._directory.chains).add([ChainEntry(self.id, "begun", Head(), time.time())])
             self._append(encode_record({"kind": "start", **self._about, "pid": os.getpid()}), at)
         self._on_new_file()
 
@@ -140,12 +151,15 @@ class RecordWriter:
         number = self._number + 1
         id = f"{self.id}-{number}"
         line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",{text}'.encode()
+        hash = sha256(line).hexdigest()
+        note_writing(self._head_file, number, hash, self._hash)
         written = os.write(self._file, line + b"\n")
         if written != len(line) + 1:
             os.ftruncate(self._file, self._size)
             raise OSError("the disk is full")
+        note_written(self._head_file)
         self._size += written
-        self._number, self._hash, self._last_at = number, sha256(line).hexdigest(), at
+        self._number, self._hash, self._last_at = number, hash, at
         return id
 
 
