@@ -34,7 +34,7 @@ def expand(line: str, environment: Environment) -> list[tuple[str, ...]]:
         ("$(echo p q)", [("p", "q")]),
         ('"$(echo p q)"', [("p q",)]),
         ("$(date)", [(UNKNOWN_WORDS,)]),
-        ("$(echo p | rev)", [(UNKNOWN_WORDS,)]),
+        ("$(date | rev)", [(UNKNOWN_WORDS,)]),
         ("a$IFS'b'${IFS}c", [("a", "b", "c")]),
     ],
 )

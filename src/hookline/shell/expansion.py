@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.filters import filtered_texts, is_filter
 from hookline.shell.grammar import (
     HAS_UNKNOWN,
     HERE,
@@ -295,11 +296,19 @@ class Environment:
         """What these commands print. `depth` is the length of their path without groups."""
         level = depth - 1
         printing = [command for command in commands if len(command.path) > level and command.path[level][1] % 2 == 0]
-        if any(stage for command in printing for _, stage in command.path[level:]):  # a pipe: another program's output
-            return [UNKNOWN]
-        found = [""]
-        for command in printing:
-            found = _limit([before + text for before in found for text in self.output(parsed, command)], _OTHER_TEXT)
+        found, printed = [""], list[str]()
+        for at, command in enumerate(printing):
+            if command.path[level][1] == 0:
+                printed = self.output(parsed, command)
+            elif len(command.path) == depth:
+                printed = self.filtered_output(parsed, command, printed)
+            else:
+                return [UNKNOWN]
+            following = printing[at + 1] if at + 1 < len(printing) else None
+            if following is None or following.path[level][0] != command.path[level][0]:
+                found = _limit([before + text for before in found for text in printed], _OTHER_TEXT)
+            elif len(command.path) > depth:  # a group that feeds another program
+                return [UNKNOWN]
         if len(commands) > 1:  # $(cd x; pwd)
             return [each.replace(HERE, UNKNOWN_PATH).replace(REPOSITORY, UNKNOWN_PATH) for each in found]
         return found
@@ -310,6 +319,13 @@ class Environment:
             is_read = any(is_descriptor(parsed.unquote(source)) for source in command.sources)
             return self.descriptor_texts() if is_read else [UNKNOWN] if command.targets else [""]
         return self.raw_output(parsed, command)
+
+    def filtered_output(self, parsed: ParsedText, command: ParsedCommand, inputs: Sequence[str]) -> list[str]:
+        """What this command prints if it reads one of these texts."""
+        printed = self.output(parsed, command)
+        if printed != [UNKNOWN] or command.targets or command.input:
+            return printed
+        return [text for words in self.expand_words(parsed, command.words) for text in filtered_texts(words, inputs)]
 
     def raw_output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
         """The same, also if a redirection takes it."""
@@ -324,6 +340,8 @@ class Environment:
                 found += self.descriptor_texts()
             elif name == "cat" and not arguments and command.input:
                 found += self.expand_text(parsed, command.input)
+            elif command.input and is_filter(words):
+                found += filtered_texts(words, self.expand_text(parsed, command.input))
             elif name in _MKTEMP:
                 is_other = name in self.redefined or "PATH" in self.variables
                 found.append(UNKNOWN if is_other else TEMPORARY)

@@ -439,10 +439,17 @@ class _Reader:
             if found := found_files([parsed.unquote(word) for word in command.words]):
                 return [" ".join(found)]
             starts = [word for word in command.words[1:2] if not word.startswith("-")] or ["."]
-            return [f"{start}{UNKNOWN}" for start in self.environment.expand_text(parsed, starts[0])]
+            formats = _format_texts(parsed, command)
+            return [*(f"{start}{UNKNOWN}" for start in self.environment.expand_text(parsed, starts[0])), *formats]
         if name == "tee" or (name == "cat" and len(command.words) == 1 and not command.input):
             return self._inputs(_Place(parsed, command, command.path, 0)) or [UNKNOWN]
-        return self.environment.output(parsed, command)
+        printed = self.environment.output(parsed, command)
+        if printed != [UNKNOWN]:
+            return printed
+        printed = self.environment.filtered_output(
+            parsed, command, self._inputs(_Place(parsed, command, command.path, 0))
+        )
+        return printed or [UNKNOWN, *_format_texts(parsed, command)]
 
     def _apply(self, name: str, words: Fields, place: _Place) -> None:
         """What a builtin does to variables, aliases and arguments."""
@@ -494,6 +501,14 @@ def _file_name(word: str) -> str:
     """Nothing if it is not known, but for what mktemp made."""
     name = word.rsplit("/", 1)[-1]
     return name if name == TEMPORARY else "" if HAS_UNKNOWN.search(name) else visible_text(name)
+
+
+def _format_texts(parsed: ParsedText, command: ParsedCommand) -> Iterator[str]:
+    """`git log --format='rm x' | sh`: what a program is told to print."""
+    for word in command.words[1:]:
+        text = re.sub(r"\A--?[\w-]+=|\\[n0]\Z", "", parsed.unquote(word)).strip()
+        if " " in text:
+            yield text
 
 
 def _pipes_into(path: Path, other: Path) -> bool:
