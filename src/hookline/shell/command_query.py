@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import mark_globs, visible_text
+from hookline.shell.git_settings import may_be_alias
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, TEMPORARY, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
@@ -300,6 +301,8 @@ def _find_subcommand(program: str, wanted: list[str], arguments: list[str]) -> t
                 return True, [*before, *arguments]
             found, rest = _find_subcommand(f"{program} {word}", wanted[1:], arguments)
             return found, [*before, *rest]
+        elif program == "git" and may_be_alias(word, wanted[0]):
+            return None, [*before, *arguments]
         elif may_be_value:  # the value of an option that is not in the table
             may_be_value = False
         else:

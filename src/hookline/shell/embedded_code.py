@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import UNKNOWN_WORDS
+from hookline.shell.filters import MADE_TEXT
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN_WORDS
 from hookline.shell.wrappers import InnerCommand
 
 INTERPRETERS: Final = frozenset(
@@ -50,6 +51,15 @@ INTERPRETERS: Final = frozenset(
         *("vim", "vi", "nvim", "ex", "view", "gdb", "lldb", "luajit", "tsx", "ts-node"),
     )
 )
+CODE_SUFFIXES: Final = {
+    **dict.fromkeys(("python", "pypy", "ipython"), (".py",)),
+    **dict.fromkeys(("node", "nodejs", "deno", "bun", "tsx", "ts-node"), (".js", ".mjs", ".cjs", ".ts", ".mts")),
+    "perl": (".pl", ".pm"),
+    "ruby": (".rb",),
+    "php": (".php",),
+    **dict.fromkeys(("lua", "luajit"), (".lua",)),
+}
+"""How the files of a language end, which code may import."""
 _MAX_CALLS: Final = 32
 _CALL: Final = lazy_pattern(
     r"\b(?:system2?|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|getstatusoutput"
@@ -57,6 +67,7 @@ _CALL: Final = lazy_pattern(
     r"|(?:async-)?shell-command(?:-to-string)?|start-process(?:-shell-command)?|call-process(?:-shell-command)?|run-program"
     r"|execute|cmd|command|shell|systemlist)"
     r"\s*[({]?\s*(?:[\w.]{1,40}\s*,\s*)?(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]|\$(?=`)"
+    r"|\bopen\s*\(?[^;\"']{0,40}[\"'](?:-\||\|-)[\"']\s*,\s*(?=[\"'])|\bposix_spawnp?\s*\(\s*(?=[\"'])"
 )
 _NAMED_CALL: Final = lazy_pattern(
     r"\b(?:system|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|shell_exec|passthru)"
@@ -66,6 +77,22 @@ _STARTS_PROGRAMS: Final = lazy_pattern(
     r"\{\s*(?:exec|execSync|spawn|spawnSync)\s*:|\bimport\s+(?:system|popen|run|call|check_\w+|Popen|getoutput)\s+as\b"
     r"|=\s*(?:os|subprocess|child_process|cp)\.\w+\s*(?:[;,\n]|\Z)|\brequire\(.child_process.\)\.\w+\s*(?:[;,\n]|\Z)"
 )  # a call that starts programs gets another name
+_COMPUTED_CALL: Final = lazy_pattern(
+    r"\b(?:system2?|popen[234]?|Popen|exec[lv]{0,1}[pe]{0,2}|execFile(?:Sync)?|execSync|execa|spawn[lv]{0,1}[pe]{0,2}|spawnSync|posix_spawnp?|run|call"
+    r"|check_call|check_output|getoutput|getstatusoutput|shell_exec|passthru|proc_open|os\.execute|startfile)\b\s*"
+    r"(?:\(\s*)?(?:(?:[\"'][^\"'\n]{0,200}[\"']\s*(?:[+.%]|\s\w|\w))|\"[^\"\n]{0,200}\$\w|[$@]|[A-Za-z_]\w{0,60}\s*[\[\"'+.,(){};%]|shift|[A-Za-z_]\w{0,60}\s+[A-Za-z_\"'])"
+    r"|\|\s*\"[^\"\n]{0,40}\bsh\b|/[gimsx]*e[gimsxe]*\b"
+)
+"""A call that starts a program whose name the code puts together, reads or is given."""
+_MADE_CODE: Final = lazy_pattern(
+    r"\b(?:exec|eval|compile|Function|loadstring|system|popen|Popen|run|call|check_output|execSync|spawnSync|assert)\b"
+    r"[^;\n]{0,200}(?:fromhex|unhexlify|b(?:64|32|85)decode|a85decode|\bchr\(|fromCharCode|\batob\b|Buffer\.from|\bunpack\b|\bpack\b|rot.?13|decompress|marshal|\[::-1\]|\breverse)"
+    r"|\bgetattr\s*\(\s*(?:os|subprocess|__import__|builtins|__builtins__)|\bglobals\(\)\s*\[|\b(?:os|subprocess|__builtins__)\.__dict__"
+    r"|\bprocess\.binding|\brequire\s*\(\s*[^\"'\`\s)]|\b__import__\s*\(\s*[^\"'\s)]"
+)
+"""Code that runs what it decodes or looks up by a name that it makes."""
+_ADJACENT: Final = lazy_pattern(r"\"\s*[+.]?\s*\"|'\s*[+.]?\s*'")
+_ASSIGNED_TEXT: Final = lazy_pattern(r"([A-Za-z_]\w{0,60})\s*:?=\s*([\"'])((?:(?!\2)[^\\\n]|\\.){0,2000})\2")
 _METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]{1,2000})\1\s*\.\s*(?:execute\b|!!?(?!=))")
 _WRITING: Final = lazy_pattern(
     r"""\bio\.open"""
@@ -123,6 +150,42 @@ def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
                 if number >= _MAX_CALLS:
                     break
                 yield InnerCommand(code=next(each for each in found.groups() if each))
+
+
+def computed_commands(
+    words: Sequence[str], scripts: Sequence[str], inputs: Sequence[str], values: Sequence[str]
+) -> Iterator[InnerCommand]:
+    """What code may run if it does not name it in one piece: a text that it puts together, an argument, its input, the
+    value of a variable.
+    """
+    given = [*inputs, *values]
+    codes = [text for text in (*words[1:], *scripts, *inputs) if _COMPUTED_CALL.search(text) or _MADE_CODE.search(text)]
+    if not codes:
+        return
+    if any(map(_MADE_CODE.search, codes)) or any(text not in codes and not HAS_UNKNOWN.search(text) for text in inputs):
+        yield InnerCommand(code=MADE_TEXT)
+    for text in codes:
+        yield from _joined_literals(_ADJACENT.sub("", text))
+    arguments = [word for word in words[1:] if word not in codes]
+    for at, word in enumerate(arguments[:_MAX_LITERALS]):
+        if not word.startswith("-"):
+            yield InnerCommand(tuple(arguments[at:]))
+        yield InnerCommand(code=word.partition("=")[2] or word)
+    yield from (InnerCommand(code=text) for text in given if text not in codes and not HAS_UNKNOWN.search(text))
+
+
+def _joined_literals(code: str) -> Iterator[InnerCommand]:
+    yield from _possible_commands(code)
+    texts = [next(each for each in found.groups() if each is not None) for found in _LITERAL.finditer(code)][
+        :_MAX_CALLS
+    ]
+    yield InnerCommand(code="".join(texts))
+    yield from (InnerCommand(tuple(texts[at:])) for at in range(min(len(texts), _MAX_LITERALS)) if texts[at])
+    values = {found[1]: found[3] for found in _ASSIGNED_TEXT.finditer(code)}
+    for text in texts:
+        filled = re.sub(r"[$#]?\{?\b([A-Za-z_]\w*)\b\}?", lambda name: values.get(name[1], name[0]), text)
+        if filled != text:
+            yield InnerCommand(code=filled)
 
 
 def _possible_commands(text: str) -> Iterator[InnerCommand]:
@@ -194,7 +257,7 @@ def has_call(words: Sequence[str]) -> bool:
     if _HOME.search(text) is not None:
         return True
     if "'" not in text and '"' not in text and "`" not in text and not any(each in text for each in ("%x", "qx", "qw")):
-        return False  # nothing is quoted
+        return _COMPUTED_CALL.search(text) is not None or _MADE_CODE.search(text) is not None  # nothing is quoted
     return (
         "`" in text
         or _CALL.search(text) is not None
@@ -206,6 +269,8 @@ def has_call(words: Sequence[str]) -> bool:
         or _PIPE_OPEN.search(text) is not None
         or _DELETING.search(text) is not None
         or _STARTS_PROGRAMS.search(text) is not None
+        or _COMPUTED_CALL.search(text) is not None
+        or _MADE_CODE.search(text) is not None
     )
 
 

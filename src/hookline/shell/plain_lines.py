@@ -11,8 +11,10 @@ from typing import Final, NamedTuple
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.deletions import DELETERS, deletion_command
 from hookline.shell.embedded_code import INTERPRETERS, has_call
-from hookline.shell.program_languages import LANGUAGES, has_commands
-from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.git_settings import may_run
+from hookline.shell.program_languages import LANGUAGES, PACKAGE_PROGRAMS, has_commands
+from hookline.shell.programs import EVALUATORS, SHELLS, program_name
+from hookline.shell.renamed_programs import RENAMERS
 from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
 
@@ -25,6 +27,7 @@ SPECIAL_WORDS: Final = frozenset(
 )
 """Keywords, and programs that run or change something because of their arguments."""
 _SPECIAL_WITH_OPTIONS: Final = SPECIAL_WORDS | {"printf", "getopts", "at", "batch", "newgrp"}
+_MAY_RUN_TEXT: Final = EVALUATORS | PACKAGE_PROGRAMS
 _WORD: Final = r"""(?:[\w./:@%+=,^~-]++|'[ -&(-~]*+'|"[ !#%-\[\]-_a-~]*+")+"""
 _COMMAND: Final = lazy_pattern(
     rf"([\w./:@%+-]++(?: ++(?!2?>){_WORD})*)( ++2?> ?/dev/null(?=[ ;|&]|\Z))?( ++2>&1(?=[ ;|&]|\Z))? *+(&&|\|\||[;|]|\Z) *+"
@@ -52,7 +55,7 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
         if not _is_ordinary(words) or (operator == "|" and _runs_input(words[0])):
             return None
-        copies = copies or words[0] == "tee"
+        copies = copies or words[0] == "tee" or words[0] in RENAMERS
         if "  " in source:
             source = " ".join(source.split())
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
@@ -84,7 +87,9 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
         if first in _SPECIAL_WITH_OPTIONS or name.lower() in _SPECIAL_WITH_OPTIONS:
             return False
         lowered = name.lower()
-    if name in _SPECIAL_WITH_OPTIONS or (name == "git" and "-c" in words):
+    if name in _SPECIAL_WITH_OPTIONS or (name == "git" and may_run(words)):
+        return False
+    if name in _MAY_RUN_TEXT and any("$(" in word or "`" in word or word in ("-C", "pkg") for word in words):
         return False
     if name in INTERPRETERS and has_call(words):
         return False

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.filters import MADE_TEXT
 from hookline.shell.programs import CODE_VARIABLES
 from hookline.shell.wrappers import InnerCommand
 
@@ -38,6 +39,7 @@ _MAKE: Final = (
     lazy_pattern(r"(?:\A|\n|=)[^\n:=;#]+::?(?!=)[^\n;]*;[@+\t -]*([^\n]+)"),
     lazy_pattern(r"\$[({]shell\s+([^)}\n]+)"),
 )
+_CRON: Final = (lazy_pattern(r"(?:\A|\n)[ \t]*(?:@\w+|(?:[\d*,/A-Za-z-]+[ \t]+){4}[\d*,/A-Za-z-]+)[ \t]+([^\n]+)"),)
 _M4: Final = (lazy_pattern(r"\b(?:e?syscmd)\([`'\"]?([^)'\n]+)"),)
 _LESS: Final = (lazy_pattern(r"\A\+[^!|]*[!|]([^\n]+)"),)
 
@@ -48,12 +50,32 @@ LANGUAGES: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     **dict.fromkeys(("expect", "tclsh", "wish", "autoexpect"), _TCL),
     **dict.fromkeys(("bc", "dc", "gnuplot", "octave", "ftp", "mail", "mutt"), _BANG),
     **dict.fromkeys(("make", "gmake", "bmake"), _MAKE),
+    "just": _MAKE,
+    "crontab": _CRON,
     "m4": _M4,
     **dict.fromkeys(("less", "more"), _LESS),
     **dict.fromkeys(("sed", "gsed", "ssed"), ()),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ()),
     **dict.fromkeys(("ssh", "scp", "sftp", "autossh", "slogin", "sshfs", "mosh"), ()),
 }
+CODE_FILES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("make", "gmake", "bmake"), ("Makefile", "makefile", "GNUmakefile", "BSDmakefile")),
+    "just": ("justfile", "Justfile", ".justfile"),
+}
+"""Files that a program runs without being told."""
+PACKAGE_PROGRAMS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "npx"))
+_PACKAGE_SCRIPT: Final = lazy_pattern(r"\"[\w:.-]+\"\s*:\s*\"((?:[^\"\\]|\\.){1,4000})\"")
+_SET_SCRIPT: Final = lazy_pattern(r"scripts\.[\w:.-]+=(.+)", re.DOTALL)
+
+
+def package_commands(words: Sequence[str], packages: Iterable[str]) -> Iterator[InnerCommand]:
+    """`npm pkg set scripts.x='rm y'`, and the scripts of a package.json that the same line writes."""
+    yield from (InnerCommand(code=found[1]) for word in words if (found := _SET_SCRIPT.fullmatch(word)))
+    for text in packages:
+        codes = _first_groups(_PACKAGE_SCRIPT, text[:_MAX_TEXT])
+        yield from (InnerCommand(code=code.replace('\\"', '"')) for code in codes if " " in code)
+
+
 _SQL_FILES: Final = lazy_pattern(
     r"(?i)\\(?:o|i|ir|w|g)\s+[\"']?([^\s|\"';]+)"
     r"|(?:\A|\n|;)\s*\.(?:output|once|backup|save|restore|read|open|import|log|dump|clone|excel)\s+[\"']?([^\s|\"';]+)"
@@ -85,6 +107,10 @@ def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) ->
     if name in ("sed", "gsed", "ssed"):
         for text in texts:
             yield from _sed_commands(text.removeprefix("--expression="))
+        if any(map(_SED_RUNS_INPUT.search, texts)):
+            yield from (InnerCommand(code=text) for text in inputs)
+            if inputs and any(map(_SUBSTITUTION.search, texts)):
+                yield InnerCommand(code=MADE_TEXT)
     elif name.endswith("awk"):
         for text in texts:
             yield from _awk_commands(text)
@@ -115,6 +141,11 @@ _ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n]){0,2000}/[IM]*)"
 _SED_COMMAND: Final = lazy_pattern(
     rf"(?:\A|[;{{}}\n])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+)|[rR]\s*([^\n;}}]+))"
 )
+
+
+_SED_RUNS_INPUT: Final = lazy_pattern(
+    rf"(?:\A|[;{{\n=])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?e\s*(?:[;}}\n]|\Z)|([^\w\s\\])[gpiIm0-9]*e[gpiIm0-9]*(?:[\s;}}]|\Z)"
+)  # `e`, and `s/x//e`: the line itself is run
 
 
 def _sed_commands(script: str) -> Iterator[InnerCommand]:

@@ -199,6 +199,14 @@ CODE_BUILTINS: Final = frozenset(
 )
 """Builtins that may evaluate an argument: `unset 'a[$(date)]'` runs date in bash."""
 
+EVALUATORS: Final = frozenset(
+    (
+        *("compgen", "complete", "let", "test", "[", "[[", "declare", "typeset", "local", "export", "readonly"),
+        *("printf", "read", "unset", "mapfile", "readarray", "wait"),
+    )
+)
+"""Builtins that expand what is written in an argument: `test -v 'a[$(date)]'`, `compgen -W '$(date)'`."""
+
 CODE_PROGRAMS: Final = frozenset(
     (
         *("ssh", "scp", "sftp", "mosh", "rsh", "su", "runuser", "watch", "parallel", "at", "batch", "crontab", "tmux"),
@@ -283,9 +291,15 @@ _VERSIONED: Final = lazy_pattern(
 )
 
 
+_LOADER: Final = lazy_pattern(r"ld(?:64|-linux[\w.-]*|-musl[\w.-]*|-[\d.]+)?\.so(?:\.\d+)*")
+"""The system's loader, which runs the program that it is given."""
+
+
 def program_name(path: str) -> str:
     """`/usr/bin/python3.12` → `python`."""
     name = path.rsplit("/", 1)[-1]
     if name == "exe" and path.startswith("/proc/"):  # the shell itself
         return "sh"
+    if name.startswith("ld") and _LOADER.fullmatch(name):
+        return "ld.so"
     return re.sub(r"[-0-9.]+$", "", name) if _VERSIONED.fullmatch(name) else name

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count, pairwise
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell import git_settings
 from hookline.shell.deletions import DELETERS, deletion_command
-from hookline.shell.embedded_code import INTERPRETERS, embedded_commands
+from hookline.shell.embedded_code import CODE_SUFFIXES, INTERPRETERS, computed_commands, embedded_commands
 from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
+from hookline.shell.filters import MADE_TEXT
 from hookline.shell.grammar import (
     ASSIGNMENT,
     HAS_UNKNOWN,
@@ -29,8 +31,15 @@ from hookline.shell.grammar import (
 )
 from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
-from hookline.shell.program_languages import LANGUAGES, language_commands
-from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
+from hookline.shell.program_languages import (
+    CODE_FILES,
+    LANGUAGES,
+    PACKAGE_PROGRAMS,
+    language_commands,
+    package_commands,
+)
+from hookline.shell.programs import CODE_VARIABLES, EVALUATORS, SHELLS, program_name
+from hookline.shell.renamed_programs import RENAMERS, renamed_files
 from hookline.shell.script_programs import script_command
 from hookline.shell.simple_commands import TextTooLong, parse_commands
 from hookline.shell.wrappers import (
@@ -55,6 +64,16 @@ _CACHED_LENGTH: Final = 4_096
 _PROGRAM_VARIABLE: Final = lazy_pattern(
     r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER|LESSOPEN|LESSCLOSE|BROWSER|GIT_EXTERNAL_DIFF|GIT_SSH|\w+_ASKPASS"
 )
+_PROMPT_VARIABLE: Final = lazy_pattern(r"PS[0-4]|R?PROMPT\d?")
+_START_FILES: Final = frozenset(("BASH_ENV", "ENV"))
+_GIT_FILES: Final = frozenset(("GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
+_STARTUP_NAMES: Final = (
+    *(".bashrc", ".bash_profile", ".bash_login", ".profile", ".bash_logout", ".bash_aliases"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc"),
+)
+_SUBSTITUTES: Final = lazy_pattern(r"\$\(|`")
+_SUBSCRIPT: Final = lazy_pattern(r"\[[^\]]*(?:\$\(|`)")
+_FUNCTION_VARIABLE: Final = lazy_pattern(r"BASH_FUNC_([^=%(]+)(?:%%|\(\))=(.*)", re.DOTALL)
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
 _INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", "newgrp", "runuser"))
@@ -159,6 +178,11 @@ class _Reader:
     functions: set[str] = field(default_factory=set)
     aliases: dict[str, dict[str, None]] = field(default_factory=dict)
     scripts: dict[str, dict[str, None]] = field(default_factory=dict)  # what the text writes into a file of this name
+    copies: dict[str, dict[str, None]] = field(
+        default_factory=dict
+    )  # the programs that a file of this name is a copy of
+    git_aliases: dict[str, dict[str, None]] = field(default_factory=dict)
+    evaluates_values: bool = False  # `${x@P}`: the values of variables are expanded again
     texts: Iterator[int] = field(default_factory=count)
     added: dict[tuple[str, Path, int], int] = field(default_factory=dict)
     visited: dict[int, int] = field(default_factory=dict)  # a command's number → the version of the variables
@@ -173,6 +197,7 @@ class _Reader:
         number = self.added.setdefault((text, path, parent), next(self.texts))
         parsed = parse_commands(text)
         self.functions |= parsed.functions
+        self.evaluates_values |= any(each.operator == "@" and each.argument == "P" for each in parsed.expansions)
         self.environment.redefined |= parsed.functions
         was_repeated = self.environment.is_repeated
         for passes in range(_MAX_PASSES):
@@ -181,7 +206,7 @@ class _Reader:
             for command in parsed.commands:
                 place = _Place(parsed, command, (*path, (-1 - number, 0), *command.path), depth)
                 self._add_command(place, parent)
-            has_values = parsed.expansions or self.environment.opened
+            has_values = parsed.expansions or parsed.functions or self.environment.opened
             if not has_values or self.environment.version == version:
                 break
         else:
@@ -209,6 +234,7 @@ class _Reader:
         self._add_written_files(place, parent)
         if command.targets:
             self._note_scripts(command.targets, self.environment.raw_output(parsed, command), place)
+            self._note_copied_output(place)
         self._open_descriptors(place)
         if not command.words:
             return
@@ -247,6 +273,59 @@ class _Reader:
                         self.scripts[name] |= dict.fromkeys(known)
                         self.environment.version += 1
 
+    def _note_copied_output(self, place: _Place) -> None:
+        """`cat $(which git) > g`"""
+        parsed, command = place.parsed, place.command
+        if [parsed.unquote(word) for word in command.words[:1]] == ["cat"]:
+            for target in command.targets:
+                for fields in self.environment.expand_words(parsed, [target, *command.words[1:]]):
+                    self._note_copies((fields[0], source) for source in fields[1:])
+
+    def _note_copies(self, files: Iterable[tuple[str, str]]) -> None:
+        for file, source in files:
+            name = _file_name(file)
+            known = {mark_globs(source): None, **self.copies.get(_file_name(source), {})}
+            if name and not known.keys() <= self.copies.setdefault(name, {}).keys():
+                self.copies[name] |= known
+                self.environment.version += 1
+
+    def _programs_copied(self, file: str) -> Iterator[str]:
+        """The programs that this file is a copy of. A copy of a copy was noted with the first program."""
+        for source in self.copies.get(_file_name(file), ()):
+            if _file_name(source) not in self.copies:
+                yield source
+
+    def _note_git_settings(self, settings: git_settings.Settings) -> None:
+        for key, value in settings:
+            alias = git_settings.alias_of(key)
+            if alias and value not in self.git_aliases.setdefault(alias, {}):
+                self.git_aliases[alias][value] = None
+                self.environment.version += 1
+
+    def _git_commands(self, words: Fields) -> Iterator[InnerCommand]:
+        variables = self.environment.variables
+        settings = [
+            *git_settings.settings_of_words(words, variables),
+            *git_settings.settings_of_variables(variables),
+            *(
+                setting
+                for file in git_settings.SETTINGS_FILES
+                for text in self._script_texts(file)
+                for setting in git_settings.settings_of_text(text)
+            ),
+        ]
+        self._note_git_settings(iter(settings))
+        for key, value in settings:
+            yield from git_settings.run_by_setting(key, value)
+        for key, value in git_settings.stored_settings(words):
+            if git_settings.alias_of(key):  # a later command may use it
+                yield git_settings.run_by_alias(words[0], value, ())
+        if self.git_aliases:
+            at = next((at for at, word in enumerate(words) if word in self.git_aliases), None)
+            for value in self.git_aliases[words[at]] if at is not None else ():
+                yield git_settings.run_by_alias(words[0], value, words[at + 1 :] if at is not None else ())
+        yield from git_settings.run_by_transport(words)
+
     def _script_texts(self, file: str) -> Iterator[str]:
         if self.scripts and (texts := self.scripts.get(_file_name(file))):
             yield "\n".join(texts)
@@ -284,9 +363,39 @@ class _Reader:
                 assigned.name, values, appends=assigned.appends, is_certain=is_certain, is_literal=is_literal
             )
             self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
-            if _PROGRAM_VARIABLE.fullmatch(assigned.name):
-                for value in values:
-                    self.add_text(value.lstrip("|-"), place.path, -1, place.depth + 1)
+            self._run_variable(assigned.name, values, place)
+
+    def _run_variable(self, name: str, values: Sequence[str], place: _Place) -> None:
+        """What the shell or another program runs because of a variable, also in its prompt or before its first command."""
+        texts = list[str]()
+        if _PROGRAM_VARIABLE.fullmatch(name):
+            texts = [value.lstrip("|-") for value in values]
+        elif _PROMPT_VARIABLE.fullmatch(name):
+            texts = [_as_document(value) for value in values if _SUBSTITUTES.search(value)]
+        elif name in _GIT_FILES:
+            found = (each for value in values for each in self._start_texts(value, place))
+            self._note_git_settings(each for text in found for each in git_settings.settings_of_text(text))
+        elif name in _START_FILES:
+            texts = [text for value in values for text in self._start_texts(value, place)]
+        elif self.evaluates_values or any(map(_SUBSCRIPT.search, values)):  # `x='a[$(date)]'; ((x))`
+            texts = [_as_document(value) for value in values if _SUBSTITUTES.search(value)]
+        for text in dict.fromkeys(texts):
+            self.add_text(text, place.path, -1, place.depth + 1)
+
+    def _start_texts(self, file: str, place: _Place) -> Iterator[str]:
+        """What a shell runs before its own commands, if the line says it."""
+        yield from self._script_texts(file)
+        if is_descriptor(file) or file.startswith("/dev/fd/"):
+            command, environment = place.command, self.environment
+            words = (*command.words, *(each.value for each in command.assignments))
+            found = [
+                text
+                for word in words
+                for each in place.parsed.expansions_of(word)
+                if each.is_file and each.commands is not None
+                for text in environment.outputs(place.parsed, each.commands, each.depth)
+            ]
+            yield from found or [MADE_TEXT]
 
     def _note_setting(self, name: str, value: str, appends: bool) -> None:
         if CODE_VARIABLES.fullmatch(name):
@@ -303,11 +412,15 @@ class _Reader:
         words = tuple(mark_globs(each) for each in fields)
         if not _SOME_SHELL.isdisjoint(words):
             words = tuple("sh" if each in _SOME_SHELL else each for each in words)
+        if not words[0].isascii() and _may_be_shell(words):
+            self._add_words(("sh", *words[1:]), place, number, depth=depth + 1)
         name = program_name(words[0])
         if name in self.functions:
             self.environment.set_positionals(fields[1:])
         if name in _EFFECTS or name in TAKES_ASSIGNMENTS:
             self._apply(name, words, place)
+        elif name in RENAMERS:
+            self._note_copies(renamed_files(name, words))
         if self.visited.get(number) == self.environment.version:
             return
         self.visited[number] = self.environment.version
@@ -322,8 +435,12 @@ class _Reader:
     def _inner_commands(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         for text in self.aliases.get(words[0], ()):
             yield InnerCommand(code=f"{text} {shlex.join(words[1:])}")
+            if text[-1:].isspace():  # the next word may be an alias too
+                seconds = self.aliases.get("".join(words[1:2]), ())
+                yield from (InnerCommand(code=f"{text}{each} {shlex.join(words[2:])}") for each in seconds)
         for text in self._script_texts(words[0]):
             yield InnerCommand(code=text, positionals=tuple(words[1:]))
+        yield from (InnerCommand((program, *words[1:])) for program in self._programs_copied(words[0]))
         found = shell_code_position(words)
         if found is not None:
             code = shell_code(words)
@@ -332,6 +449,13 @@ class _Reader:
             if place.command.input:  # what the code reads: `sh -c 'eval "$(cat)"' <<< text`
                 self.environment.open_descriptor(self._inputs(place))
             yield InnerCommand(code=code, positionals=tuple(words[found[0] + 2 :]))
+        if name in SHELLS:
+            yield from self._startup_commands(words, place)
+        if name in EVALUATORS:
+            yield from _evaluated_arguments(name, words)
+        if name in TAKES_ASSIGNMENTS:  # env 'BASH_FUNC_ls%%=() { rm x; }' bash
+            functions = filter(None, map(_FUNCTION_VARIABLE.fullmatch, words))
+            yield from (InnerCommand(code=f"{each[1]} {each[2]}") for each in functions)
         if name in SHELLS and found is None:
             yield from self._shell_input(words, place)
         elif name in (".", "source"):
@@ -342,14 +466,18 @@ class _Reader:
         elif name == "env":
             yield from (InnerCommand(code=text) for text in _split_strings(words))
         elif name == "git":
-            yield from _git_alias(words)
+            yield from self._git_commands(words)
         elif name in _INPUT_PROGRAMS or name in OTHER_SHELLS:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
         elif name in INTERPRETERS:
-            scripts = [text for word in words[1:2] for text in self._script_texts(word)]
-            yield from embedded_commands((*words[1:], *self._inputs(place), *scripts))
+            inputs, scripts = self._inputs(place), list(self._code_texts(name, words, place))
+            yield from embedded_commands((*words[1:], *inputs, *scripts))
+            values = [each for values in self.environment.variables.values() for each in values]
+            yield from computed_commands(words, scripts, inputs, values)
         if name in LANGUAGES:
-            yield from language_commands(name, words, self._inputs(place))
+            yield from language_commands(name, words, (*self._inputs(place), *self._code_texts(name, words, place)))
+        if name in PACKAGE_PROGRAMS:
+            yield from package_commands(words, self._script_texts("package.json"))
         if name.lower() in DELETERS and (deletion := deletion_command(name.lower(), words)):
             yield InnerCommand(deletion)
         if script := script_command(name, words):
@@ -364,7 +492,10 @@ class _Reader:
     def _with_input(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         at = next((n for n, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
         given = " ".join(word for word in words[at:] if not word.startswith("::"))
-        inputs = [given] if given else self._inputs(place) or [UNKNOWN_WORDS]
+        files = [after for before, after in pairwise(words) if before in ("-a", "--arg-file")]
+        files += [word.partition("=")[2] for word in words if word.startswith("--arg-file=")]
+        texts = [text for file in files for text in self._file_input([file], place)]
+        inputs = [given] if given else texts or self._inputs(place) or [UNKNOWN_WORDS]
         replaced = next((word for before, word in pairwise(words) if before in ("-I", "-J")), "{}")
         attached = next((word[2:] for word in words if re.fullmatch(r"-[Ii].+", word)), "")
         if name == "parallel" and all(word.startswith("-") for word in words[1:at]):  # each is a command
@@ -394,6 +525,23 @@ class _Reader:
             at += 1
         texts = self._file_input(operands[:1], place) if operands else self._inputs(place)
         yield from (InnerCommand(code=text, positionals=arguments or tuple(operands[1:]) or None) for text in texts)
+
+    def _code_texts(self, name: str, words: Fields, place: _Place) -> Iterator[str]:
+        """What the text writes into files that the program reads as code: those that its words name, and its usual ones."""
+        files = [word for each in words[1:] for word in (each, each[2:] if each.startswith("-f") else "") if word]
+        if self.scripts:
+            suffixes = CODE_SUFFIXES.get(name, ())
+            files += [file for file in self.scripts if file.endswith(suffixes) and suffixes]
+            files += CODE_FILES.get(name, ())
+        for file in dict.fromkeys(files):
+            if self.scripts or file.startswith("/dev/fd/" + UNKNOWN):
+                yield from (text for text in self._file_input([file], place) if not HAS_UNKNOWN.search(text))
+
+    def _startup_commands(self, words: Fields, place: _Place) -> Iterator[InnerCommand]:
+        """`bash --rcfile file`, and startup files that the same text writes."""
+        files = [after for before, after in pairwise(words) if before in ("--rcfile", "--init-file")]
+        files += [file for file in _STARTUP_NAMES if file in self.scripts]
+        yield from (InnerCommand(code=text) for file in files for text in self._file_input([file], place))
 
     def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
         """What a shell reads from this file, if it is its input or a process substitution."""
@@ -492,6 +640,7 @@ class _Reader:
                         is_literal=not assigned[3] and not any(map(MARK.search, place.command.words)),
                     )
                     self._note_setting(assigned[1], visible_text(word[assigned.end() :]), bool(assigned[3]))
+                    self._run_variable(assigned[1], [value], place)
 
 
 _EFFECTS: Final = frozenset(("alias", "set", "shift", "printf", *_READERS))
@@ -509,6 +658,32 @@ def _format_texts(parsed: ParsedText, command: ParsedCommand) -> Iterator[str]:
         text = re.sub(r"\A--?[\w-]+=|\\[n0]\Z", "", parsed.unquote(word)).strip()
         if " " in text:
             yield text
+
+
+def _may_be_shell(words: Sequence[str]) -> bool:
+    """`/bin/b?sh -c code`: a program that a pattern names, with code."""
+    base = words[0].rsplit("/", 1)[-1]
+    if not any(re.fullmatch("-[a-z]*c", word) for word in words[1:]) or UNKNOWN_WORDS in base:
+        return False
+    pattern = re.compile(".*".join(map(re.escape, base.split(UNKNOWN))))
+    return base != UNKNOWN and any(map(pattern.fullmatch, SHELLS))
+
+
+def _as_document(text: str) -> str:
+    """A command that runs only the substitutions in the text."""
+    return f": <<HOOKLINE_TEXT\n{text}\nHOOKLINE_TEXT"
+
+
+def _evaluated_arguments(name: str, words: Sequence[str]) -> Iterator[InnerCommand]:
+    for before, word in pairwise(words):
+        if before == "-C" and name in ("compgen", "complete", "mapfile", "readarray"):
+            yield InnerCommand(code=word)
+        elif (
+            _SUBSCRIPT.search(word)
+            or (name in _DECLARATIONS and "=(" in word)
+            or (name in ("compgen", "complete") and _SUBSTITUTES.search(word))
+        ):
+            yield InnerCommand(code=_as_document(word))
 
 
 def _pipes_into(path: Path, other: Path) -> bool:
@@ -532,21 +707,3 @@ def _split_strings(words: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[at + 1 :])
         elif word.startswith(("-S", "--split-string=")):
             yield " ".join((word.removeprefix("-S").removeprefix("--split-string="), *words[at + 1 :]))
-
-
-_GIT_PROGRAM: Final = lazy_pattern(
-    r"(?is)(?:core\.(?:sshcommand|pager|editor|fsmonitor)|sequence\.editor|diff\.external|pager\.\w+)=(.*)"
-)
-
-
-def _git_alias(words: Sequence[str]) -> Iterator[InnerCommand]:
-    """`git -c alias.p=push p`"""
-    for at, word in enumerate(words[:-1]):
-        found = re.match(r"(?i)alias\.([^=]+)=(.*)", words[at + 1], re.DOTALL) if word == "-c" else None
-        if found and found[2].startswith("!"):
-            yield InnerCommand(code=found[2][1:])
-        elif word == "-c" and (setting := _GIT_PROGRAM.match(words[at + 1])):
-            yield InnerCommand(code=setting[1])
-        elif found and found[1] in words[at + 2 :]:
-            used = words.index(found[1], at + 2)
-            yield InnerCommand((words[0], *found[2].split(), *words[used + 1 :]))

@@ -185,6 +185,11 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         ("gosu", "su-exec", "taskset", "envdir", "setuidgid", "schroot", "choom", "faketime", "lockf", "dtach", "abduco"),
         (_argv(operands=1), _PLAIN),
     ),
+    "ld.so": (_PLAIN,),
+    "runcon": (_argv(operands=1), _PLAIN),
+    "guix": (Wrapper(after=("shell|environment",), after_dashes=True),),
+    "zip": (Wrapper(code_options=lazy_pattern(r"-TT|--unzip-command"), only_options=True),),
+    "gh": (Wrapper(after=("alias", "set|import"), form=Form.EACH_SHELL_TEXT),),
     "devbox": (_RUN,),
     "setarch": (_argv(operands=1), _PLAIN),
     "tox": (Wrapper(after=("exec|e",), after_dashes=True),),
@@ -397,6 +402,9 @@ def _unwrap_as(wrapper: Wrapper, name: str, words: Sequence[str], start: int) ->
     if wrapper.run_options:
         found = found_files(words) if name == "find" else ()
         for inner in _run_by_options(words, wrapper.run_options):
+            if inner[0] == "{}":  # it runs what it finds
+                yield from (InnerCommand((start, *inner[1:])) for start in (*found, *_find_starts(words), UNKNOWN))
+                continue
             if found and "{}" in inner:
                 at = inner.index("{}")
                 inner = [*inner[:at], *found, *inner[at + 1 :]]
@@ -420,7 +428,7 @@ def _in_form(form: Form, words: Sequence[str]) -> Iterator[InnerCommand]:
     elif form is Form.EACH_SHELL_TEXT:
         for word in words:
             if not word.startswith("-"):
-                yield InnerCommand(code=word)
+                yield InnerCommand(code=word.removeprefix("!"))
     else:
         typed = [word for word in words if not word.startswith("-")]
         for text in dict.fromkeys((" ".join(typed), "".join(typed), *typed)):
@@ -511,16 +519,21 @@ def found_files(words: Sequence[str]) -> tuple[str, ...]:
     names = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-name"]
     if len(names) != 1 or not _FIND_CHOICES.isdisjoint(words) or not _FOUND_NAME.fullmatch(names[0]):
         return ()
+    name = mark_pattern(names[0])
+    return tuple(f"{start.rstrip('/')}/{name}" for start in _find_starts(words) or ["."])
+
+
+def _find_starts(words: Sequence[str]) -> list[str]:
+    """Where `find` begins to look."""
     operands = [word for word in words[1:] if word not in ("-H", "-L", "-P")]
     end = next((at for at, word in enumerate(operands) if word[:1] in ("-", "(", "\\")), len(operands))
-    name = mark_pattern(names[0])
-    return tuple(f"{start.rstrip('/')}/{name}" for start in operands[:end] or ["."])
+    return operands[:end]
 
 
 def add_input_words(words: Sequence[str], inputs: Sequence[str], mark: str) -> Iterator[tuple[str, ...]]:
     """The command of xargs or parallel with the words that it reads; `mark` is what it replaces, such as `{}`."""
     for text in inputs:
-        given = text.split() or [UNKNOWN_WORDS]
+        given = text.replace("\0", " ").split() or [UNKNOWN_WORDS]
         is_unknown = any(HAS_UNKNOWN.search(each) for each in given)
         if mark and any(mark in word for word in words):
             for value in (text.strip(), *given) if not is_unknown else (UNKNOWN,):
