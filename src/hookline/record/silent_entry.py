@@ -56,10 +56,12 @@ class SilentEntries:
             return None
         facts = {**asked.facts}
         tool, at, last, new = facts.pop("tool", None), facts.pop("time", None), self._last, ""
+        unknown: dict[str, _KnownFact] = {}
         if type(tool) is not dict or type(at) is not str or "caller" in tool:
             return None
         if facts != last[0]:
-            last, new = self._encode_facts(facts)
+            last, unknown = self._encode_facts(facts)
+            new = "".join([each.text for each in unknown.values()])
         _, named, texts = last
         texts_of_call = f'"time":{encode_basestring_ascii(at)},"tool":{encode_json(tool)}'
         name, call = tool.get("name"), tool.get("id")
@@ -73,27 +75,27 @@ class SilentEntries:
         if len(text) > MAX_TEXT or may_have_secret(new + texts_of_call, self.secrets):
             return None
         if last is not self._last:
-            self._remember(last)
+            self._remember(last, unknown)
         return text
 
-    def _encode_facts(self, facts: dict[str, Any]) -> tuple[_KnownFacts, str]:
-        """The facts, and the texts of those that were not known."""
-        named, texts, new = "", "", ""
+    def _encode_facts(self, facts: dict[str, Any]) -> tuple[_KnownFacts, dict[str, _KnownFact]]:
+        """The facts, and those of them that were not known."""
+        named, texts, unknown = "", "", {}
         for name, value in facts.items():
             known = self._known.get(name)
             if known is None or type(value) is not type(known.value) or value != known.value:
-                known = _encode_fact(name, value)
-                new += known.text
+                known = unknown[name] = _encode_fact(name, value)
             named += known.named
             texts += known.text
-        return _KnownFacts(facts, named, texts), new
+        return _KnownFacts(facts, named, texts), unknown
 
-    def _remember(self, last: _KnownFacts) -> None:
-        """Facts in which there is no secret."""
-        for name, value in last.facts.items():
-            if _is_comparable(value) and (name in self._known or len(self._known) < _MAX_KNOWN):
-                self._known[name] = _encode_fact(name, _copy(value))
-        if all(map(_is_comparable, last.facts.values())):
+    def _remember(self, last: _KnownFacts, unknown: dict[str, _KnownFact]) -> None:
+        """Facts in which there is no secret. Some change with every call, such as how many there were."""
+        comparable = {name: each for name, each in unknown.items() if _is_comparable(each.value)}
+        for name, each in comparable.items():
+            if name in self._known or len(self._known) < _MAX_KNOWN:
+                self._known[name] = each._replace(value=_copy(each.value))
+        if len(comparable) == len(unknown):
             self._last = last._replace(facts={name: _copy(value) for name, value in last.facts.items()})
 
 
