@@ -72,6 +72,8 @@ def test_another_word_is_no_typo(written: str) -> None:
         ("~/.ai_agents/settings.json", "~/.ai_agents/settings.json"),
         ("src/hub.json", "hub.json"),
         ("hub.json", "hub.json"),
+        ("/home/dev/.gemini/extensions/guard/hooks/hooks.json", "guard/hooks.json"),
+        ("hooks/hooks.json", "hooks.json"),
     ],
 )
 def test_a_file_s_label_tells_the_settings_files_apart(file: str, label: str) -> None:

@@ -37,8 +37,13 @@ def natural_order(text: str) -> list[str | int]:
 
 
 def file_label(file: str) -> str:
-    """The file's name, with a hidden directory, since several programs have a `settings.json`; `~/` for the user's own."""
+    """The file's name, with a hidden directory, since several programs have a `settings.json`; `~/` for the user's own.
+
+    Of a plugin or extension, with its name, since each has a `hooks/hooks.json`.
+    """
     path = PurePath(file)
+    if path.parts[-2:] == ("hooks", "hooks.json"):
+        return "/".join((path.parent.parent.name, path.name)).lstrip("/")
     home = "~/" if file.startswith("~/") else ""
     return f"{home}{path.parent.name}/{path.name}" if path.parent.name.startswith(".") else path.name
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.dialects.agent_files.format import FORMATS
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, FORMATS
 from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
+from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import Event
+from hookline.hooks.host import ProgramResult
+from hookline.hooks.outcome import ActionError, Verdict
 
 NAMES = sorted(AGENT_FILE_DIALECTS)
 for _name in NAMES:
@@ -40,3 +43,26 @@ def test_the_words_of_a_format_are_keys_that_a_hook_reads(name: str) -> None:
     if name != "cline":
         assert "tool.input" in FORMATS[name].wording.facts or name == "windsurf"
     assert FORMATS[name].wording.dialect == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_for_a_failure_say_whether_it_blocks(name: str) -> None:
+    format = FORMATS[name]
+    for event_name in format.events:
+        parser = format.result_parser(event_name)
+        said = format.wording.failure(FAILURE_OUTCOME, parser.format)
+        blocks = _blocks(parser, 2), _blocks(parser, 1)
+        expected = {
+            (True, True): "before a tool, any exit code but 0 blocks; another failure is shown",
+            (True, False): "exit code 2 blocks, another failure is shown",
+            (False, False): "a failure is shown, and blocks nothing",
+        }
+        assert said == expected[blocks], event_name
+
+
+def _blocks(parser: ResultParser, exit_code: int) -> bool:
+    call = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "ls"}}})
+    try:
+        return parser.parse(ProgramResult(exit_code, "", "why"), call).verdict is Verdict.DENY
+    except ActionError:
+        return False

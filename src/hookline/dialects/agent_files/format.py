@@ -34,6 +34,12 @@ BY_OUTCOME: Final[Mapping[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "Po
 """For agents in which a failed tool is an event of its own."""
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 """Blocks nothing; the user sees the failure."""
+_FAILURES: Final = {
+    **dict.fromkeys(ResultFormat, "exit code 2 blocks, another failure is shown"),
+    **dict.fromkeys((ResultFormat.ERROR, ResultFormat.CLINE), "a failure is shown, and blocks nothing"),
+    ResultFormat.COPILOT: "before a tool, any exit code but 0 blocks; another failure is shown",
+    "blocks": "a failure blocks",
+}
 _WHOLE_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([\w.]+)\s*(?:\|[^}]*)?\}\}")
 
 StdinTemplates = Mapping[str, Any]
@@ -201,7 +207,7 @@ def _wording_of(name: str) -> Wording:
         action_word=_action_word,
         unit="ms" if format.timeout_unit == MILLISECOND else "s",
         adds_environment=True,
-        failures=dict.fromkeys(ResultFormat, "a failure is shown, and blocks nothing") | {"blocks": "a failure blocks"},
+        failures=_FAILURES,
         run_earlier="move it up in the file",
         on_error="a failure",
         variables_key="allowedEnvVars",
