@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
-from hub.hub_sandbox import Client, async_test, eventually, open_hub, token_of
+from hub.hub_sandbox import Client, Writer, async_test, eventually, open_hub, token_of
 
 SCRIPT = """
 steps:
@@ -99,6 +99,18 @@ async def test_a_deleted_session_fires_its_last_event_and_leaves_nothing(tmp_pat
         assert await hub.store.sessions() == []
         assert await hub.store.messages(id) == []
         assert (await client.get(f"/sessions/{id}/messages")).status_code == 404
+
+
+@async_test
+async def test_a_deleted_session_is_not_listed_by_its_decisions(tmp_path: Path) -> None:
+    async with agent_of(tmp_path) as (hub, client, _, agent):
+        deleted, other = [(await client.post("/sessions", {"agent": agent})).json()["id"] for _ in range(2)]
+        await hub.intake.take([Writer().call("ls", session=deleted)])
+        assert (await client.delete(f"/sessions/{deleted}")).status_code == 200
+        assert [each["id"] for each in (await client.get("/sessions")).json()["items"]] == [other]
+        assert (await client.get(f"/sessions/{deleted}")).status_code == 404
+        found = (await client.get(f"/decisions?session={deleted}")).json()["items"]
+        assert [each["what"] for each in found] == ["ls"]
 
 
 @async_test

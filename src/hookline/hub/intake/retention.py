@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, func, select, update
 
 from hookline.errors import HooklineError
+from hookline.hub.store.deleted_sessions import forget_deleted
 from hookline.runtime.storage.database import Database, Query
 from hookline.runtime.storage.hub_tables import books, decisions, origins, questions
 
@@ -47,6 +48,7 @@ class Retention:
         before = self._clock() - self._keep.total_seconds()
         await self._database.write(_remove_unused_books(before))
         await self._database.write(_remove_answered_questions(before))
+        await self._database.write(forget_deleted())
         return removed
 
     def _remove_piece(self) -> Query[int]:

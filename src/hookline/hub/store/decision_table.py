@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, func, select
 
+from hookline.hub.store.deleted_sessions import is_deleted
 from hookline.hub.store.record_line import (
     DECISION_COLUMNS,
     call_name,
@@ -130,7 +131,7 @@ class DecisionTable:
         return [each.record for each in await self._database.read(lambda connection: _stored(connection, statement))]
 
     async def sessions(self, limit: int, id: str = "") -> list[dict[str, Any]]:
-        """What is known of sessions from their decisions: those with the newest come first."""
+        """What is known of sessions from their decisions: those with the newest come first. Deleted ones are left out."""
         newest = func.max(decisions.c.sequence)
         statement = select(
             decisions.c.session,
@@ -139,7 +140,7 @@ class DecisionTable:
             func.min(decisions.c.at),
             func.max(decisions.c.at),
             func.count(),
-        ).where(decisions.c.kind == "decision", decisions.c.session != "")
+        ).where(decisions.c.kind == "decision", decisions.c.session != "", ~is_deleted(decisions.c.session))
         if id:
             statement = statement.where(decisions.c.session == searched_name(id))
         statement = statement.group_by(decisions.c.session).order_by(newest.desc()).limit(limit)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.hub.store.deleted_sessions import mark_deleted
 from hookline.hub.workspaces.runtimes import Runtimes
 from hookline.hub.workspaces.session_updates import SessionUpdates
 from hookline.runtime.agent_session import AgentSession
@@ -114,8 +115,9 @@ class HubSessions:
         await session.end("ended at the hub")
 
     async def delete(self, id: str) -> None:
-        """Ends it, with its last events, and deletes everything of it."""
+        """Ends it, with its last events, and deletes everything of it but its decisions, which are the record."""
         row = await self.find(id)
+        await mark_deleted(self._store, id)
         session = self._watched.get(id)
         if session is not None:
             session.cancel("deleted")
