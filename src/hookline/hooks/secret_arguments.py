@@ -12,11 +12,15 @@ from hookline.lazy_imports import lazy_pattern
 class _Rule(NamedTuple):
     """Which of the words after a program or subcommand are secret."""
 
-    values: tuple[str, ...] = ()  # options whose value is secret: the next word, or the rest of a short one
+    values: tuple[
+        str, ...
+    ] = ()  # options and words whose value is secret: the next word, or the rest of a short option
     attached: tuple[str, ...] = ()  # options whose value is the rest of the word, never the next one
-    position: int = -1  # of a word among those that are not options
-    needs: str = ""  # the position counts only after an option with this letter
+    position: int = -1  # of the first secret word among those that are not options; and the next one is masked too
+    needs: str = ""  # the position counts only with this option, which is a letter or begins with dashes
     separator: str = ""  # what follows it in any word: `NAME=hunter2`, `ann%hunter2`
+    options: str = "-"  # what an option begins with
+    contains: str = ""  # a value without it is no secret; and short options may stand together
 
 
 class _Secret(NamedTuple):
@@ -29,50 +33,95 @@ class _Secret(NamedTuple):
 _RULES: Final[dict[str, _Rule]] = {
     name: rule
     for names, rule in (
-        ("mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh", _Rule(attached=("-p",))),
-        ("mariadb mariadb-dump mariadb-admin mariadb-import mycli", _Rule(attached=("-p",))),
-        ("7z 7za 7zr 7zz", _Rule(attached=("-p",))),
-        ("xfreerdp xfreerdp3", _Rule(attached=("/p:",))),
-        ("sshpass mongo mongosh mongodump mongorestore mongoexport mongoimport", _Rule(("-p",))),
-        ("rabbitmqadmin useradd usermod rdesktop cqlsh", _Rule(("-p",))),
+        ("mysql, mysqldump, mysqlimport, mysqlshow, mysqlcheck, mysqlsh", _Rule(attached=("-p",))),
+        ("mariadb, mariadb-dump, mariadb-admin, mariadb-import, mycli", _Rule(attached=("-p",))),
+        ("mysqladmin", _Rule(("password",), attached=("-p",))),
+        ("7z, 7za, 7zr, 7zz", _Rule(attached=("-p",))),
+        ("xfreerdp, xfreerdp3", _Rule(attached=("/p:",))),
+        ("cmdkey", _Rule(attached=("/pass:",))),
+        ("sshpass, mongo, mongosh, mongodump, mongorestore, mongoexport, mongoimport", _Rule(("-p",))),
+        ("rabbitmqadmin, useradd, usermod, rdesktop, cqlsh, cypher-shell, beeline, hdbsql", _Rule(("-p",))),
+        ("twine, ncftpput, ncftpget, psexec, altool, unlock-keychain, certutil, evil-winrm", _Rule(("-p",))),
         ("login", _Rule(("-p",))),  # of docker, podman, helm registry, oc, az, cf
-        ("redis-cli valkey-cli keydb-cli", _Rule(("-a",))),
-        ("ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami ldapcompare", _Rule(("-w", "-s"))),
-        ("sqlcmd bcp mssql-cli ipmitool mosquitto_pub mosquitto_sub zip unzip zipcloak", _Rule(("-P",))),
+        ("poetry publish, uv publish", _Rule(("-p", "-t"))),
+        ("glab auth, doctl auth, vercel, codecov", _Rule(("-t",))),
+        ("gitlab-runner", _Rule(("-r",))),
+        ("hash-password", _Rule(("-p", "--plaintext"))),
+        ("redis-cli, valkey-cli, keydb-cli", _Rule(("-a", "AUTH", "auth", "requirepass"))),
+        ("ldapsearch, ldapmodify, ldapadd, ldapdelete, ldappasswd, ldapwhoami, ldapcompare", _Rule(("-w", "-s"))),
+        ("sqlcmd, bcp, mssql-cli, tsql, ipmitool, mosquitto_pub, mosquitto_sub", _Rule(("-P",))),
+        ("zip, unzip, zipcloak, security import", _Rule(("-P",))),
         ("ssh-keygen", _Rule(("-N", "-P"))),
+        ("snmpget, snmpset, snmpwalk, snmpbulkwalk", _Rule(("-A", "-X", "-c"))),
         ("openssl", _Rule(("-k", "-K", "-pass", "-passin", "-passout", "-password", "-passwd"))),
-        ("add-generic-password add-internet-password", _Rule(("-w",))),
-        ("curl", _Rule(("-b", "--cookie"))),
-        ("secret", _Rule(("-b", "--body"), separator="=")),  # gh secret set, kubectl create secret
+        ("keytool, jarsigner, apksigner", _Rule(("-storepass", "-keypass", "-new"))),
+        ("add-generic-password, add-internet-password", _Rule(("-w",))),
+        ("set-key-partition-list", _Rule(("-k",))),
+        ("dotnet nuget", _Rule(("-k",))),
+        ("curl", _Rule(("-b", "--cookie"), contains="=")),  # else it is a file
+        ("http, https, xh, xhs", _Rule(("-a", "--auth"))),
+        ("nmcli", _Rule(("password",))),
+        ("secret", _Rule(("-b", "--body", "--value"), separator="=")),  # gh secret set, kubectl create secret
+        ("create-secret, put-secret-value, update-secret", _Rule(("--secret-string",))),
+        ("put-parameter", _Rule(("--value",))),
         ("htpasswd", _Rule(position=2, needs="b")),
-        ("add_user change_password wpa_passphrase", _Rule(position=1)),
-        ("secrets config:set vault", _Rule(separator="=")),
-        ("smbclient rpcclient winexe", _Rule(separator="%")),
+        ("add_user, change_password, authenticate_user, wpa_passphrase", _Rule(position=1)),
+        ("bw login, env:set", _Rule(position=1)),
+        ("bw unlock, cargo login, snyk auth, authtoken, add-authtoken, setapikey, unseal", _Rule(position=0)),
+        ("set-initial-password, openssl passwd, mkpasswd, rclone obscure", _Rule(position=0)),
+        ("ConvertTo-SecureString", _Rule(position=0)),
+        ("nuget push", _Rule(("-ApiKey", "-k", "--api-key"), position=1)),
+        ("net user, net use", _Rule(position=1, options="-/")),
+        ("isql, networksetup", _Rule(position=2)),
+        ("mc alias", _Rule(position=3)),  # set NAME URL KEY SECRET
+        ("pulumi config", _Rule(position=2, needs="--secret")),
+        ("vault login, vault unwrap, bao login, bao unwrap", _Rule(position=0, separator="=")),
+        ("vault token, bao token, secrets set", _Rule(position=1, separator="=")),
+        ("secrets, config:set, config:add, railway variables, vault, bao", _Rule(separator="=")),
+        ("smbclient, rpcclient, winexe", _Rule(separator="%")),
         ("lftp", _Rule(separator=",")),
         ("sqlplus", _Rule(separator="/")),
     )
-    for name in names.split()
+    for name in names.split(", ")
 }
 # What reads a secret from its standard input, and what writes it there.
-_READERS: Final = ("--with-token", "--password-stdin", "--token-stdin", "--stdin", "chpasswd", "sudo -S", "passwd")
+_READERS: Final = (
+    *("--with-token", "--password-stdin", "--token-stdin", "--stdin", "--data-file=-", "chpasswd", "sudo -S", "passwd"),
+    *("secret put", "secret set", "secret create", "cryptsetup", "kinit", "pass insert", "vault login", "lpass login"),
+)
 
 _MAX_COMMAND: Final = 600  # characters that are looked at behind a program's name
 _MAX_WORD: Final = 4096
-_LONGEST_SHORT_OPTION: Final = 3  # `-p`, `/p:`
+_WORDS: Final = lazy_pattern(r"[\w:-]+")
+_BETWEEN_WORDS: Final = r"""(?:[ \t]+|\\?["'],\s{0,4}\\?["'])"""
 _NAME: Final = lazy_pattern(
-    r"(?<![\w.-])(?:" + "|".join(sorted(map(re.escape, _RULES), key=len, reverse=True)) + r")(?![\w-])"
+    r"(?<![\w.-])(?:"
+    + "|".join(re.escape(name).replace(r"\ ", _BETWEEN_WORDS) for name in sorted(_RULES, key=len, reverse=True))
+    + r")(?![\w-])"
 )
 # A quote before a space ends the script that the command is part of: `sh -c "mysql -phunter2"`.
 _SHELL_WORD: Final = lazy_pattern(
     r"""(?:[ \t]|\\\n)+((?:"(?![\s;|&)]|$)[^"\n]*"|'(?![\s;|&)]|$)[^'\n]*'|[^\s"'\\;|&)]|\\[^\n"'])+)"""
 )
 _LIST_WORD: Final = lazy_pattern(r"""\\?["'],\s{0,4}\\?["']([^"'\\\n]*)""")
+_SQL_PASSWORD: Final = lazy_pattern(r"""(?i)(\b(?:identified\s+by|password)\s+\\?')[^'\n]{1,400}(')""")
 _HERE_STRING: Final = lazy_pattern(r"""<<<\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&"']+)""")
 _PIPED: Final = lazy_pattern(r"""\b(echo|printf)((?:\s+-\w+)*)\s+((?:"[^"\n]*"|'[^'\n]*'|[^\n;|&"'])+?)(\s*)\|(?!\|)""")
 MENTIONS: Final = "|".join(
     (
-        *(re.escape(name).replace(r"\-", "-") for name in _RULES if not re.search("curl|zip|7z", name)),
-        *("curl.*-b", "zip.*-P", "7z.*-p", "--stdin", "sudo -S"),  # few of those commands have a secret
+        *(
+            re.escape(name).replace(r"\-", "-").replace(r"\ ", r"\W{1,6}")
+            for name in _RULES
+            if not re.search("^(curl|.*zip.*|7z.*|https?|xhs?)$", name)
+        ),
+        *(
+            r"curl.*-\w*b",
+            "zip.*-P",
+            "7z.*-p",
+            r"\bhttps?\W.*-a",
+            r"\bxhs?\W.*-a",
+        ),  # few of those commands have a secret
+        *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
     )
 )
 """A regular expression as RE2 reads it: whatever `mask_arguments` changes has a match, also in JSON."""
@@ -83,6 +132,7 @@ def mask_arguments(text: str, mask: str) -> str:
     spans = [span for found in _NAME.finditer(text) for span in _secret_spans(text, found[0], found.end())]
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + mask + text[end:]
+    text = _SQL_PASSWORD.sub(rf"\g<1>{mask}\g<2>", text)
     if any(reader in text for reader in _READERS):
         text = _HERE_STRING.sub(f"<<< {mask}", text)
         text = _PIPED.sub(rf"\g<1>\g<2> {mask}\g<4>|", text)
@@ -94,9 +144,10 @@ def mask_argument_list(words: Sequence[str], mask: str) -> dict[int, str]:
     masked: dict[int, str] = {}
     for at, word in enumerate(words):
         name = word.rpartition("/")[2]
-        if name in _RULES:
-            rest = words[at + 1 :]
-            masked |= {at + 1 + n: rest[n][:start] + mask for n, start in _find_secrets(_RULES[name], rest)}
+        for start, known in ((at + 1, name), (at + 2, f"{name} {words[at + 1]}" if at + 1 < len(words) else "")):
+            if known in _RULES:
+                rest = words[start:]
+                masked |= {start + n: rest[n][:cut] + mask for n, cut in _find_secrets(_RULES[known], rest)}
     return masked
 
 
@@ -106,7 +157,8 @@ def _secret_spans(text: str, name: str, at: int) -> Iterator[tuple[int, int]]:
     while at < limit and (found := word.match(text, at, limit + _MAX_WORD)) is not None:
         words.append(_unquote(text, *found.span(1)))
         at = found.end()
-    for secret in _find_secrets(_RULES[name], [text[start:end] for start, end in words]):
+    rule = _RULES.get(name) or _RULES[" ".join(_WORDS.findall(name))]
+    for secret in _find_secrets(rule, [text[start:end] for start, end in words]):
         start, end = words[secret.word]
         yield start + secret.start, end
 
@@ -117,26 +169,42 @@ def _unquote(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _find_secrets(rule: _Rule, words: Sequence[str]) -> Iterator[_Secret]:
-    position, has_needed = -1, not rule.needs
+    position, has_needed = -1, not rule.needs or any(_has_option(word, rule.needs) for word in words)
     for at, word in enumerate(words):
-        if at and words[at - 1] in rule.values and word and not word.startswith("--"):
+        if rule.contains not in word:
+            continue
+        if _is_value(rule, words, at) and word and not word.startswith("--"):
             yield _Secret(at, 0)
         elif start := _attached_start(rule, word) or _start_behind(rule.separator, word):
             yield _Secret(at, start)
-        elif word.startswith("-"):
-            has_needed = has_needed or (not word.startswith("--") and rule.needs in word)
-        else:
+        elif not word.startswith(tuple(rule.options)):
             position += 1
-            if position == rule.position and has_needed:
+            if rule.position <= position <= rule.position + 1 and rule.position >= 0 and has_needed:
                 yield _Secret(at, 0)
+
+
+def _has_option(word: str, needed: str) -> bool:
+    """A letter is one among others in a short option."""
+    return (
+        word == needed if needed.startswith("-") else not word.startswith("--") and word[:1] == "-" and needed in word
+    )
+
+
+def _is_value(rule: _Rule, words: Sequence[str], at: int) -> bool:
+    """Of an option; or one of two words behind a word such as AUTH, which may be a name and a password."""
+    before = words[at - 1] if at else ""
+    if rule.contains and before[:1] == "-" and before[1:2] != "-":
+        before = f"-{before[-1:]}"
+    two_before = words[at - 2] if at > 1 else ""
+    return before in rule.values or (two_before in rule.values and not two_before.startswith("-"))
 
 
 def _attached_start(rule: _Rule, word: str) -> int:
     """Where the value begins in `-phunter2` or `--cookie=hunter2`; 0 if the word has no value."""
     for option in (*rule.attached, *rule.values):
         is_long = option.startswith("--")
-        if not is_long and len(option) > _LONGEST_SHORT_OPTION:  # such as openssl's -passin: its value is the next word
-            continue
+        if option not in rule.attached and not is_long and len(option) > len("-p"):
+            continue  # such as openssl's -passin: its value is the next word
         prefix = f"{option}=" if is_long else option
         if word.startswith(prefix) and len(word) > len(prefix):
             return len(prefix)
