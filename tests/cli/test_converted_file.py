@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from hookline.dialects.conversion import LOST_GUESS
 from hookline.project import load_file
 
 APP = """\
@@ -129,6 +130,7 @@ runtime:
         "not expressible in flo: d (digitorn.yaml:6): cooldown",
         "not expressible in flo: e (digitorn.yaml:7): the event turn_end",
         "not expressible in flo: f (digitorn.yaml:8): the condition context_pressure",
+        f"not expressible in flo: g (digitorn.yaml:9): {LOST_GUESS}",
     ]
     assert '"id": "g"' in result.stdout
 

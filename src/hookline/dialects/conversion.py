@@ -16,12 +16,13 @@ from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.past_events import Remember
 from hookline.hooks.conditions.text import Matches, ShellCommands
+from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tool_name import HOST_NAMES, ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import field_names, replace
@@ -32,6 +33,7 @@ _ANCHORED_NAMES: Final = lazy_pattern(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^
 _PLAIN_REGEX: Final = lazy_pattern(r"(\^?)([A-Za-z0-9_-]+)(\$?)")
 _ANY_TEXT: Final = ("", ".*", "(?:)")
 _AGENT: Final = "claude-code"
+LOST_GUESS: Final = "that a tool of your own that no table knows, such as my_bash, counts by what it looks like"
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
@@ -43,8 +45,21 @@ def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
     for hook in hooks:
         if vocabulary is None or not _names_no_tools(hook.then):
             yield hook
-        else:
-            yield replace(hook, when=_translate_condition(hook.when, vocabulary))
+            continue
+        translated = replace(hook, when=_translate_condition(hook.when, vocabulary))
+        if takes_guess(hook) and not takes_guess(translated):
+            unconverted = (*hook.origin.unconverted, LOST_GUESS)
+            translated = replace(translated, origin=replace(hook.origin, unconverted=unconverted))
+        yield translated
+
+
+def takes_guess(hook: Hook) -> bool:
+    """Whether it is about tools of hookline's own sessions that no table knows, by what they look like."""
+    return not hook.only_allows and any(
+        need.subject.vocabulary.guesses_own_tools and need.subject.own_names is not HOST_NAMES
+        for need in tool_matchers(hook.when)
+        if isinstance(need.subject, ToolName)
+    )
 
 
 def _names_no_tools(action: Action) -> bool:

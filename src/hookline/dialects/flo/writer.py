@@ -9,10 +9,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.dialects.conversion import (
+    LOST_GUESS,
     NotExpressible,
     event_not_expressible,
     flatten_all,
     renders_other_names,
+    takes_guess,
     write_duration,
     write_each,
 )
@@ -61,6 +63,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
         rule = _write_rule(hook, losses)
         rules.setdefault(event_name, []).append(rule)
         losses += [f"that {field} is also matched if it is not text" for field in _fields_of_any_type(hook.when)]
+        losses += [LOST_GUESS] if takes_guess(hook) else []
 
     not_expressible = write_each(hooks, write)
     return WriteResult({"hooks": rules}, "jsonc", not_expressible)
