@@ -46,6 +46,12 @@ def told(result: dict[str, Any]) -> Any:
         ({"content": [text("a"), IMAGE]}, {"content": [text("a"), IMAGE]}),
         ({"structuredContent": {"x": 1}}, {"structuredContent": {"x": 1}}),
         ({"content": "odd"}, {"content": "odd"}),
+        (
+            {"content": [text("a")], "_meta": {"note": "AKIA"}},
+            {"content": [text("a")], "_meta": {"note": "AKIA"}},
+        ),
+        ({"content": [text("a") | {"_meta": {"k": "b"}}]}, {"content": [text("a") | {"_meta": {"k": "b"}}]}),
+        ({"content": [text("a") | {"_meta": {"k": 1}}]}, "a"),
     ],
 )
 def test_hooks_see_the_text_or_else_all_of_it(result: dict[str, Any], seen: Any) -> None:
@@ -61,6 +67,12 @@ def test_a_tools_error_is_not_ok() -> None:
     ("result", "new", "left"),
     [
         ({"content": [text("a"), text("b")], "_meta": {"k": 1}}, "c", {"content": [text("c")], "_meta": {"k": 1}}),
+        ({"content": [text("a")], "_meta": {"note": "a"}}, "b", {"content": [text("b")]}),
+        (
+            {"content": [text("a")], "_meta": {"note": "a"}},
+            {"content": [text("a")], "_meta": {"note": "***"}},
+            {"content": [text("a")], "_meta": {"note": "***"}},
+        ),
         (
             {"content": [text("a")], "structuredContent": {"result": "a"}},
             "b",

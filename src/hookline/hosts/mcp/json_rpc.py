@@ -15,6 +15,7 @@ from hookline.hooks.event import deep_equal
 from hookline.hooks.kind_guess import guess_kind, signal_fields
 from hookline.hooks.tool_name import guessed_kind
 from hookline.hooks.tools import ToolKind
+from hookline.hosts.mcp.result_meta import is_harmless_meta
 from hookline.lazy_dataclasses import dataclass
 
 CONNECTION_CLOSED: Final = -32000
@@ -214,7 +215,6 @@ def _child_containers(value: Any) -> list[Any]:
 
 
 CLIENT_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
-SERVER_INFO_KEY: Final = "io.modelcontextprotocol/serverInfo"
 _MAX_TOOLS: Final = 10_000
 _MAX_NAME_LENGTH: Final = 256
 _DATE: Final = re.compile(r"[0-9T:.+Z-]*")
@@ -307,8 +307,8 @@ def _text_block(text: str) -> dict[str, Any]:
 class CallResult:
     """The outcome of a call, as hooks see it.
 
-    `result` is the text if the server sent only text, else everything in the result but its `_meta`; for a protocol error,
-    its message, or the message and whatever else it says.
+    `result` is the text if the server sent only text, else everything in the result but a harmless `_meta`; for a protocol
+    error, its message, or the message and whatever else it says.
     """
 
     message: Message
@@ -349,8 +349,7 @@ class CallResult:
 
     def _build_content(self, result: Any) -> dict[str, Any]:
         if isinstance(result, dict) and _is_content(result.get("content")):
-            structured = result.get("structuredContent", _NOTHING)
-            return {"content": result["content"], "structuredContent": structured}
+            return {name: result.get(name, _NOTHING) for name in ("content", "structuredContent", "_meta")}
         old, structured = self.result, self.message.result.get("structuredContent", _NOTHING)
         return {
             "content": [_text_block(_format_value(result))],
@@ -366,7 +365,7 @@ def _is_preserved(name: str, value: Any) -> bool:
     """Whether it stays in a result that hooks changed, and is nothing that they have to see."""
     match name:
         case "_meta":
-            return True
+            return is_harmless_meta(value)
         case "isError":
             return isinstance(value, bool)
         case "resultType":
@@ -413,6 +412,8 @@ def _text_of_content(content: Any) -> str | None:
 
 def _is_plain_block(block: Mapping[str, Any]) -> bool:
     """Whether a block of text says nothing but its text. Annotations are for the client."""
+    if not is_harmless_meta(block.get("_meta", {})):
+        return False
     if block.keys() <= {"type", "text", "_meta"}:
         return True
     said = block.get("annotations")

@@ -32,7 +32,6 @@ from hookline.hosts.mcp.json_rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
-    SERVER_INFO_KEY,
     CallResult,
     InvalidMessageError,
     McpToolCall,
@@ -51,6 +50,7 @@ from hookline.hosts.mcp.json_rpc import (
     too_deep_result,
     tool_name,
 )
+from hookline.hosts.mcp.result_meta import SERVER_INFO_KEY
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.private_file import state_directory
