@@ -60,7 +60,7 @@ define with_packages
 endef
 
 test-agents: $(VENV)/.ready  ## the real coding agents from npm and PyPI, with a scripted model
-	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&,-n 2 --dist loadgroup)
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&,-n 2 --dist loadscope)
 
 test-frameworks: $(VENV)/.ready  ## each Python framework in an environment of its own, with a scripted model
 	@$(BIN)/python tests_frameworks/run.py
