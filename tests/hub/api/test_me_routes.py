@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hookline.errors import HooklineError
 from hookline.hub.access.roles import Role
 from hub.hub_sandbox import Client, async_test, open_client, open_hub, token_of
 
@@ -44,7 +45,7 @@ async def test_health_needs_no_credential_and_tells_no_secret(tmp_path: Path) ->
     async with open_hub(tmp_path) as hub:
         found = (await Client(hub).get("/healthz")).json()
         assert sorted(found) == ["ok", "uptime", "version"]
-        hub.record_intake.problem = "the database postgresql://secret@host cannot be reached"
+        hub.record_intake.outage.report(HooklineError("the database postgresql://secret@host cannot be reached"))
         found = (await Client(hub).get("/healthz")).json()
         assert found["problem"] == "records are not taken for now"
 

@@ -29,21 +29,21 @@ class RecordIntake:
         self._key = f"archives:{directory.path}"
         self._archives: frozenset[str] = frozenset()  # as they are stored
         self._feed: RecordFeed | None = None
-        self._outage = OutageLog("records are not taken for now", "records are taken again")
+        self.outage = OutageLog("records are not taken for now", "records are taken again")
 
     @property
     def problem(self) -> str:
         """Why records cannot be taken now."""
-        return self._outage.reason
+        return self.outage.reason
 
     async def run(self) -> None:
         """Until it is cancelled. Nothing is skipped: what could not be taken is taken later."""
         while True:
             try:
                 taken = await self._look()
-                self._outage.report_success()
+                self.outage.report_success()
             except (HooklineError, OSError) as error:
-                self._outage.report(error)
+                self.outage.report(error)
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             if taken < _MAX_LINES:
