@@ -34,7 +34,7 @@ BY_OUTCOME: Final[Mapping[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "Po
 """For agents in which a failed tool is an event of its own."""
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 """Blocks nothing; the user sees the failure."""
-_FAILURES: Final = {
+_FAILURES: Final[Mapping[ResultFormat | str, str]] = {
     **dict.fromkeys(ResultFormat, "exit code 2 blocks, another failure is shown"),
     **dict.fromkeys((ResultFormat.ERROR, ResultFormat.CLINE), "a failure is shown, and blocks nothing"),
     ResultFormat.COPILOT: "before a tool, any exit code but 0 blocks; another failure is shown",

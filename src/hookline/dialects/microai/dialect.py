@@ -172,7 +172,7 @@ def _warn_absent_variables(at: Node, entry: EventEntry) -> None:
             if name not in known:
                 events = [event_name_in(NAME, event) for event, names in VARIABLES_BY_EVENT.items() if name in names]
                 what = f"{place.location}: ${name} is not set on {event_name_in(NAME, entry.event)}."
-                hint = f"These events have it: {', '.join(events)}."
+                hint = f"These events have it: {', '.join(filter(None, events))}."
                 place.add_problem("unset-variable", what, hint, severity=Severity.WARNING)
 
 
