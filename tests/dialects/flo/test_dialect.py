@@ -108,6 +108,13 @@ def test_allowed_tools_are_allowed_by_name_and_a_deny_beats_them() -> None:
     assert verdict_for("read_file", *deny) is Verdict.DENY
 
 
+def test_allowed_tools_are_allowed_at_priority_1000() -> None:
+    rules = [{"id": str(priority), "action": "log", "priority": priority} for priority in (999, 1000, 1001)]
+    event = Event("tool.before", {"tool": {"name": "read_file", "input": {}}, "session": {"id": "s"}})
+    decision = decide((*load_skill().hooks, *load(build_config(*rules)).hooks), event)
+    assert [entry.hook.id for entry in decision.trace] == ["1001", "SKILL.md:allowedTools", "1000", "999"]
+
+
 def test_allowed_tools_mean_nothing_outside_of_a_skill() -> None:
     assert load({"allowedTools": ["bash"], **build_config()}).hooks == ()
 
