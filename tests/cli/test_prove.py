@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import _NamedTextIOWrapper
+
+from hookline.cli import prove as prove_module
 
 pytest.importorskip("z3", reason="z3-solver is not installed: pip install 'hookline[prove]'")
 
@@ -105,3 +110,23 @@ def test_a_counter_example_without_any_fact(hookline):
 def test_a_condition_that_no_event_meets(hookline):
     result = hookline("prove", "--config", "hooks.yaml", "--denied", "kind: shell, tool: write_file")
     assert (result.exit_code, "No event meets this condition" in result.stdout) == (0, True)
+
+
+def test_a_terminal_sees_how_long_it_takes(hookline, monkeypatch):
+    """Each rule denies one combination of three of 40 letters, so the solver is at one question all the time."""
+    chance = random.Random(5)
+    rows = []
+    for n in range(190):
+        first, second, third = sorted(chance.sample(range(40), 3))
+        gaps = (first, second - first - 1, third - second - 1)
+        pattern = "^" + "".join(f".{{{gap}}}{chance.choice('ab')}" for gap in gaps)
+        rows.append(f"  - {{id: r{n}, on: tool.before, when: {{input: {{command: '{pattern}'}}}}, then: deny}}")
+    Path("hard.yaml").write_text("\n".join(["hooks:", *rows, ""]))
+    monkeypatch.setattr(prove_module, "_FIRST_PROGRESS_SECONDS", 0.1)
+    monkeypatch.setattr(prove_module, "_PROGRESS_SECONDS", 0.1)
+    monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: True, raising=False)
+    result = hookline(
+        "prove", "--config", "hard.yaml", "--timeout", "2s", "--denied", "tool: bash, input: {command: '^[ab]{40}$'}"
+    )
+    assert (result.exit_code, "no answer within 2 s" in result.output) == (3, True)
+    assert re.search(r"^1 of 2 s: (searching|proving)", result.stderr, re.MULTILINE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -23,7 +25,8 @@ from hookline.prove.properties import Property, parse_property
 if TYPE_CHECKING:
     from hookline.prove.prover import ProofAnswer
 
-_PROGRESS_SECONDS: Final = 1.0
+_FIRST_PROGRESS_SECONDS: Final = 1.0
+_PROGRESS_SECONDS: Final = 5.0
 _REFUTED: Final = "counter-example"
 _EXIT_CODES: Final = {"proved": 0, _REFUTED: 2, "not proved": 3}
 _COLOURS: Final = {"proved": Colour.GREEN, _REFUTED: Colour.RED, "not proved": Colour.YELLOW}
@@ -71,24 +74,37 @@ def verb(denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **option
     show_problems(book.problems)
     worst = 0
     for each in wanted:
-        with quiet_hooks():
-            answer = prove(book, each, current_directory(), options["timeout"], _progress())
+        with quiet_hooks(), _progress(options["timeout"]) as progress:
+            answer = prove(book, each, current_directory(), options["timeout"], progress)
         (_show_json if options["as_json"] else _show)(answer, configs)
         worst = min(filter(None, (worst, _EXIT_CODES[answer.result])), default=0)
     return worst
 
 
-def _progress() -> Callable[[str], None]:
-    begun = shown = time.monotonic()
+@contextmanager
+def _progress(limit: timedelta) -> Iterator[Callable[[str], None]]:
+    """Tells a terminal what is being done and for how long. The solver may need all of the time for one question."""
+    doing, ended, begun = "reading the hooks", Event(), time.monotonic()
 
-    def show(text: str) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if now - shown > _PROGRESS_SECONDS and sys.stderr.isatty():
-            shown = now
-            err_line(f"{now - begun:.0f} s: {text}")
+    def begin(text: str) -> None:
+        nonlocal doing
+        doing = text
 
-    return show
+    def tell() -> None:
+        pause = _FIRST_PROGRESS_SECONDS
+        while not ended.wait(pause):
+            err_line(f"{time.monotonic() - begun:.0f} of {limit.total_seconds():.0f} s: {doing}")
+            pause = _PROGRESS_SECONDS
+
+    teller = Thread(target=tell, name="hookline-progress", daemon=True)
+    if sys.stderr.isatty():
+        teller.start()
+    try:
+        yield begin
+    finally:
+        ended.set()
+        if teller.is_alive():
+            teller.join()
 
 
 def _show(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
