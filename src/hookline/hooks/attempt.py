@@ -40,52 +40,53 @@ T = TypeVar("T")
 
 
 class _PausableTimeout:
-    """One hook's timeout. It resumes when the last pause ends."""
+    """One hook's timeout. It resumes when the last pause ends.
 
-    def __init__(self, limit: asyncio.Timeout) -> None:
-        self.is_over = False
-        self._limit = limit
+    `asyncio.timeout` would take three times as long, and every hook that waits for something has one.
+    """
+
+    def __init__(self, seconds: float, on_expired: Callable[[], None]) -> None:
+        self.has_expired = False
+        self._on_expired = on_expired
         self._loop = asyncio.get_running_loop()
-        self._seconds_left = 0.0
+        self._is_over = False
         self._pauses = 0
+        self._start(seconds)
+
+    def end(self) -> None:
+        self._is_over = True
+        self._timer.cancel()
 
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Does nothing for a hook of another event loop, or one whose time is up."""
-        when = self._limit.when()
-        if self._loop is not asyncio.get_running_loop() or not self._is_running or (when is None and not self._pauses):
+        if self._loop is not asyncio.get_running_loop() or self._is_over:
             yield
             return
-        if when is not None:
-            self._seconds_left = when - self._loop.time()
-            self._limit.reschedule(None)
+        if not self._pauses:
+            self._seconds_left = self._ends_at - self._loop.time()
+            self._timer.cancel()
         self._pauses += 1
         try:
             yield
         finally:
             self._pauses -= 1
-            if not self._pauses and self._is_running:
-                self._limit.reschedule(self._loop.time() + self._seconds_left)
+            if not self._pauses and not self._is_over:
+                self._start(self._seconds_left)
 
-    @property
-    def _is_running(self) -> bool:
-        return not self.is_over and not self._limit.expired()
+    def _start(self, seconds: float) -> None:
+        self._seconds_left, self._ends_at = seconds, self._loop.time() + seconds
+        later = self._loop.call_later
+        self._timer = self._loop.call_soon(self._expire) if seconds <= 0 else later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        self._is_over = self.has_expired = True
+        self._on_expired()
 
 
 _active_timeouts: Final[ContextVar[tuple[_PausableTimeout, ...]]] = ContextVar(
     "active_timeouts", default=()
 )  # several if hooks decide about calls of other hooks
-
-
-@contextmanager
-def track_timeout(limit: asyncio.Timeout) -> Iterator[None]:
-    timeout = _PausableTimeout(limit)
-    token = _active_timeouts.set((*_active_timeouts.get(), timeout))
-    try:
-        yield
-    finally:
-        timeout.is_over = True
-        _active_timeouts.reset(token)
 
 
 @contextmanager
@@ -157,18 +158,21 @@ class CancelledItself(Exception):
 async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
     """Awaits the coroutine. Raises DeadlinePassed at the deadline, also if the coroutine catches its cancellation."""
     work = _AbandonableWork(running)
+    limit = _PausableTimeout(timeout.total_seconds(), work.set_ended)
+    token = _active_timeouts.set((*_active_timeouts.get(), limit))
     try:
-        async with asyncio.timeout(timeout.total_seconds()) as deadline:
-            with track_timeout(deadline):
-                task = asyncio.create_task(work.run())
-                task.add_done_callback(work.set_ended)  # if it was cancelled before it began
-                await work.ended
-    except TimeoutError:
-        await work.end(task)
-        raise DeadlinePassed from None
+        task = asyncio.create_task(work.run())
+        task.add_done_callback(work.set_ended)  # if it was cancelled before it began
+        await work.ended
     except asyncio.CancelledError:
         await work.end(task)
         raise
+    finally:
+        limit.end()
+        _active_timeouts.reset(token)
+    if limit.has_expired:
+        await work.end(task)
+        raise DeadlinePassed
     if task.cancelled():
         raise CancelledItself
     return task.result()
