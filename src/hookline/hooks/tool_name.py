@@ -72,6 +72,9 @@ class ToolName:
     _certain: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )  # (name, kind) → texts; None if they depend on more
+    _known_names: dict[tuple[str, str | None], Readings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )  # (name, kind) → the names of a tool in the table, which depend on nothing else
     _uncertain: dict[_CallShape, tuple[Readings, tuple[str, ...]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )  # the names in each reading, and the texts of all
@@ -106,7 +109,10 @@ class ToolName:
         if len(name) <= _MAX_CACHED_CHARS and (kind is None or kind in KIND_BY_VALUE):
             if len(self._certain) >= _CACHE_SIZE:
                 self._certain.clear()
+                self._known_names.clear()
             self._certain[name, kind] = known
+            if is_known_name(name):
+                self._known_names[name, kind] = (names,)
         return known
 
     def _uncertain_texts(self, event: Event) -> tuple[str, ...]:
@@ -118,7 +124,11 @@ class ToolName:
 
     def possible_names(self, event: Event) -> Readings:
         """Its names in each reading, most likely first. A reading has several only for an MCP tool's spellings."""
-        return self._read_call(event)[0]
+        try:
+            tool = event.facts["tool"]
+            return self._known_names[tool["name"], tool.get("kind")]
+        except (KeyError, TypeError, AttributeError):  # not cached, or not the usual shape
+            return self._read_call(event)[0]
 
     def _read_call(self, event: Event) -> tuple[Readings, tuple[str, ...]]:
         tool = event.facts.get("tool")
@@ -304,10 +314,11 @@ def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
     hook = current_hook.get()
     for need in hook.tool_matchers if hook is not None else ():
         subject = need.subject
-        if isinstance(subject, ToolName) and subject.vocabulary == vocabulary:
-            for name in (name for names in subject.possible_names(event) for name in names):
-                if _matches_name(need.pattern, vocabulary.all_forms(name)):
-                    return name
+        if isinstance(subject, ToolName) and (subject.vocabulary is vocabulary or subject.vocabulary == vocabulary):
+            for names in subject.possible_names(event):
+                for name in names:
+                    if _matches_name(need.pattern, vocabulary.all_forms(name)):
+                        return name
     readings = _any_tool_name(vocabulary).possible_names(event)
     return readings[0][0] if readings else ""
 
