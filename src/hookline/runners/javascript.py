@@ -99,9 +99,8 @@ def _thread_pool(depth: int) -> AbandonableThreads:
 
     A forked process has none of its parent's threads.
     """
-    return _pools.setdefault(
-        (os.getpid(), depth), AbandonableThreads("hookline-javascript", _MAX_THREADS, _prepare_context)
-    )
+    known, name = _pools.get((os.getpid(), depth)), "hookline-javascript"
+    return known or _pools.setdefault((os.getpid(), depth), AbandonableThreads(name, _MAX_THREADS, _prepare_context))
 
 
 @dataclass(frozen=True, slots=True)

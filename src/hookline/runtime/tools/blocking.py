@@ -41,10 +41,15 @@ class Deadline:
         self._is_cancelled = True
 
 
+def _thread_pool(name: str) -> AbandonableThreads:
+    known = _pools.get((os.getpid(), name))
+    return known or _pools.setdefault((os.getpid(), name), AbandonableThreads(f"hookline-{name}", _MAX_THREADS))
+
+
 async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, pool: str = "files") -> T:
     """Returns the work's result. Raises ToolError at the deadline; if cancelled, tells the work to stop."""
     deadline = Deadline(seconds)
-    threads = _pools.setdefault((os.getpid(), pool), AbandonableThreads(f"hookline-{pool}", _MAX_THREADS))
+    threads = _thread_pool(pool)
     future = threads.submit(partial(contextvars.copy_context().run, work, deadline))
     try:
         async with asyncio.timeout(seconds + _GRACE_SECONDS):
