@@ -62,6 +62,38 @@ def test_hooks_may_call_the_tools_of_the_program(tmp_path: Path) -> None:
     assert called == ["x"]
 
 
+ORDER = """
+hooks:
+  - {{id: slow, on: tool.after, background: true, then: {{run: 'sleep 0.3; echo slow >> {0}/order', stdin: none}}}}
+  - {{id: last, on: session.end, then: {{run: 'echo last >> {0}/order', stdin: none}}}}
+"""
+
+
+async def _call_a_tool(hooks: FrameworkHooks) -> None:
+    run, call = hooks.new_run(), FrameworkCall("bash", {"command": "ls"})
+    await run.start("Go.")
+    await run.before_tool(call)
+    await run.after_tool(call, "done")
+
+
+def test_the_last_hooks_of_a_conversation_run_after_those_in_the_background(tmp_path: Path) -> None:
+    hooks = make(tmp_path, ORDER.format(tmp_path))
+    hooks.run_sync(_call_a_tool(hooks))
+    hooks.close()
+    assert (tmp_path / "order").read_text() == "slow\nlast\n"
+
+
+def test_the_last_hooks_of_an_async_conversation_run_after_those_in_the_background(tmp_path: Path) -> None:
+    hooks = make(tmp_path, ORDER.format(tmp_path))
+
+    async def work() -> None:
+        await _call_a_tool(hooks)
+        await hooks.aclose()
+
+    asyncio.run(work())
+    assert (tmp_path / "order").read_text() == "slow\nlast\n"
+
+
 def test_the_oldest_conversation_ends_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framework_hooks, "_MAX_CONVERSATIONS", 2)
     hooks = make(tmp_path)

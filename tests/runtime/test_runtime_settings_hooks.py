@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline.hooks.events import DRAIN_TIMEOUT
+from hookline.runtime import agent_session
 from hookline.runtime.updates import Ending, StatusMessage
 from runtime.scripted_runtime import (
     RecordingModel,
@@ -119,6 +122,17 @@ def test_the_last_hooks_of_a_session_run_after_those_in_the_background(tmp_path:
     }
     _run(tmp_path, MICROAI, hooks, TOUCH)
     assert (tmp_path / "order").read_text() == "Bash\nend\n"
+
+
+def test_the_last_hooks_of_a_session_do_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert timedelta(seconds=10) == DRAIN_TIMEOUT
+    monkeypatch.setattr(agent_session, "DRAIN_TIMEOUT", timedelta(seconds=0.2))
+    hooks = {
+        "PostToolUse": [{"command": "sleep 60; echo late >> order", "timeout": 120_000}],
+        "SessionEnd": [{"command": "echo end >> order"}],
+    }
+    _run(tmp_path, MICROAI, hooks, TOUCH)
+    assert (tmp_path / "order").read_text() == "end\n"
 
 
 def test_hooks_get_the_agent_s_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -532,6 +532,8 @@ class AgentRun:
             self._failure("the run was over", error)
 
     async def end_conversation(self) -> None:
+        """Hooks in the background come before the last events."""
+        await self.hooks.session.wait_for_background(self.conversation.id)
         for agent in sorted(self.conversation.agents):
             self.agent = agent
             await self._fire("agent.end")

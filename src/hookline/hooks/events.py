@@ -6,6 +6,7 @@ To add an event, add an entry here and one call of `decide` where it happens.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Final
 
 from hookline.hooks.event import FactPath, overlaps, parse_path
@@ -457,6 +458,7 @@ BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the
 _AMBIGUOUS_NAMES: Final = {"session_start": "session.first_turn"}
 """Names that two dialects give to different events: what they mean where no dialect is named."""
 MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
+DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks, before the last event of a session
 
 
 def events_by_name(dialect: str) -> dict[str, str]:

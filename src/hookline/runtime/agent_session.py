@@ -7,13 +7,13 @@ import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
+from hookline.hooks.events import DRAIN_TIMEOUT
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 _SESSION_LAYER: Final = "session"  # hooks of invoked skills, and of the agent's files when the session was stored
 _NOT_BEGUN: Final = "interrupted at its start"  # until hooks have allowed the start
 _MAX_JUDGED_CALLS: Final = 1_000
-_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks at a session's end
 
 
 class AgentSession:
@@ -214,7 +213,7 @@ class AgentSession:
 
     async def _drain_background(self) -> None:
         """All threads at once, so that they share one time limit."""
-        await asyncio.gather(*(host.drain(_DRAIN_TIMEOUT) for host in self._hosts.values()))
+        await asyncio.gather(*(host.drain(DRAIN_TIMEOUT) for host in self._hosts.values()))
 
     async def _wait_for_exchange(self) -> None:
         if self._running is not None and self._running is not asyncio.current_task():

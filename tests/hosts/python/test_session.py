@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Coroutine
+from datetime import timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 import hookline
 from hookline import ConfigError, Denied, Halted, HooklineError, Question
 from hookline.errors import InvalidEvent
+from hookline.hosts.python import session as session_module
 from hookline.project.private_file import state_directory
 from hookline.record.record_log import LogFilter, RecordLog
 from hookline.record.segment import record_directory
@@ -37,6 +39,10 @@ def begun(config: Path, **options: Any) -> hookline.Session:
 
 def shell(command: str, *, times: int = 1) -> str:
     return f"ran {command} {times}"
+
+
+async def async_shell(command: str) -> str:
+    return f"ran {command}"
 
 
 @awaited
@@ -192,6 +198,25 @@ def test_the_last_hooks_of_a_session_run_after_those_in_the_background(config: P
     with begun(config) as session:
         session.guard(shell, name="bash")("ls")
     assert (config.parent / "order").read_text() == "slow\nlast\n"
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_the_last_hooks_of_a_session_do_not_wait_for_ever(
+    config: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    monkeypatch.setattr(session_module, "DRAIN_TIMEOUT", timedelta(seconds=0.2))
+    config.write_text(ORDER.replace("sleep 0.3", "sleep 60"))
+
+    async def work() -> None:
+        async with begun(config) as session:
+            await session.guard(async_shell, name="bash")("ls")
+
+    if is_async:
+        asyncio.run(work())
+    else:
+        with begun(config) as session:
+            session.guard(shell, name="bash")("ls")
+    assert (config.parent / "order").read_text() == "last\n"
 
 
 BROKEN = """\

@@ -20,7 +20,7 @@ from hookline.engine.limits import session_id
 from hookline.engine.nested_calls import Decider
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event
-from hookline.hooks.events import ENDING_EVENTS
+from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS
 from hookline.hooks.host import (
     Command,
     FireLimiter,
@@ -163,7 +163,6 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
 
 
 _HUB_MARGIN: Final = 0.5  # seconds of the time for hooks that stay after a person was asked at the hub
-_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
 _WAITING_EVENTS: Final = frozenset({"session.start", "session.end", "approval.request"})  # even if no hook does
 _KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
@@ -471,7 +470,7 @@ class _Question:
     async def _wait_for_background(self, event: Event) -> None:
         """A session's last hooks run after those in the background; half of the time left stays for them."""
         left = timedelta(seconds=max(0.0, self._until - asyncio.get_running_loop().time()) / 2)
-        await self._engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
+        await self._engine.local_host.wait_for_background(min(left, DRAIN_TIMEOUT), session_id(event))
 
 
 class _PlacedEvent(NamedTuple):

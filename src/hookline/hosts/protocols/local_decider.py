@@ -14,7 +14,7 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
 from hookline.hooks.event import Event
-from hookline.hooks.events import ENDING_EVENTS
+from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS
 from hookline.hooks.host import inherited_environment
 from hookline.hooks.outcome import Audience, Note
 from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
@@ -26,7 +26,6 @@ from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.record.recorder import RecordedBook, recorder_of
 
-_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
 _ANSWER_MARGIN: Final = timedelta(seconds=1)  # for every `on_error` after the deadline of the hooks
 
 
@@ -67,7 +66,7 @@ class LocalDecider:
         book = await self._engine.book(CacheKey(request.directory, users))
         sessions = self._engine.session_store(users)
         if event.name == "session.end":
-            await self._engine.local_host.wait_for_background(_DRAIN_TIMEOUT, session_id(event))
+            await self._engine.local_host.wait_for_background(DRAIN_TIMEOUT, session_id(event))
         until = asyncio.get_running_loop().time() + request.timeout.total_seconds()
         recorded = RecordedBook(book, recorder_of(users.hookline_state))
         host = DeadlineHost(self._engine.local_host, sessions, until, partial(self._engine.ask_model, call), recorded)

@@ -22,7 +22,7 @@ from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import Denied, Halted, HooklineError, InvalidEvent, MustWait, UnavailableError
 from hookline.hooks.event import MISSING, Event
-from hookline.hooks.events import ENDING_EVENTS, EVENTS, canonical_event
+from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonical_event
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
@@ -40,7 +40,6 @@ from hookline.runners.local_host import LocalHost
 T = TypeVar("T")
 
 _HUB_PATIENCE: Final = timedelta(minutes=10)
-_DRAIN_TIMEOUT: Final = timedelta(seconds=30)  # for background hooks at the end of a session
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +251,9 @@ class Session:
 
     async def __aexit__(self, *_: object) -> None:
         try:
-            await self._host.drain(_DRAIN_TIMEOUT)
-            await asyncio.to_thread(self._drain_own_loop)
+            await asyncio.gather(self._host.drain(DRAIN_TIMEOUT), asyncio.to_thread(self._drain_own_loop))
             await self.decide("session.end")
-            await self._host.drain(_DRAIN_TIMEOUT)
+            await self._host.drain(DRAIN_TIMEOUT)
         finally:
             self._end()
             await asyncio.to_thread(self._close)
@@ -282,7 +280,12 @@ class Session:
     async def drain(self) -> None:
         """Waits for background hooks of this event loop."""
         await _MoveToLoop()
-        await self._host.drain(_DRAIN_TIMEOUT)
+        await self._host.drain(DRAIN_TIMEOUT)
+
+    async def wait_for_background(self, session: str) -> None:
+        """Waits for background hooks of one conversation on this event loop, and lets those that are late go on."""
+        await _MoveToLoop()
+        await self._host.wait_for_background(DRAIN_TIMEOUT, session)
 
     def close(self) -> None:
         """Waits for background hooks of sync code and ends its event loop. For a session that was not entered."""
@@ -308,7 +311,7 @@ class Session:
     def _drain_own_loop(self) -> None:
         """Waits for background hooks of tools that are not async."""
         if self._own_loop.is_started:
-            self.run(self._host.drain(_DRAIN_TIMEOUT))
+            self.run(self._host.drain(DRAIN_TIMEOUT))
 
 
 def session(
