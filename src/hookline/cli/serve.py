@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -17,6 +21,8 @@ from hookline.cli.options import Verb
 from hookline.cli.output import err, out
 from hookline.errors import HooklineError
 from hookline.project.private_file import state_directory
+
+_LOOK_SECONDS: Final = 10.0
 
 
 @click.command("serve", cls=Verb, short_help="Run the local engine that answers the bridge.")
@@ -63,9 +69,27 @@ def verb(idle: float, port: int | None, background: bool, detached: bool) -> int
         return _start_in_background(directory)
     tidy = truncate_log if detached else None
     open_api = partial(LocalApi, directory=Path(directory), port=port)
-    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, _push_records)):
+    beside = _work_detached if detached else _push_records
+    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, beside)):
         err("hookline: an engine is already running")
     return 0
+
+
+async def _work_detached() -> None:
+    from hookline.hosts.agents.machine import Machine
+    from hookline.hosts.install.undo import load_records
+
+    here = Machine(home(), home(), dict(os.environ))
+    await asyncio.gather(_push_records(), _end_when_uninstalled(lambda: any(load_records(here))))
+
+
+async def _end_when_uninstalled(is_installed: Callable[[], bool]) -> None:
+    """Ends this process, which nobody sees, once `hookline uninstall` has removed it from the last agent."""
+    was_installed = False
+    while (installed := is_installed()) or not was_installed:
+        was_installed = was_installed or installed
+        await asyncio.sleep(_LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _push_records() -> None:
