@@ -108,7 +108,7 @@ async def measure_consoles(hub: HubProcess, directory: Path, count: int, rate: i
         lost = await wait_until_told(watching, sent)
     writer.close()
     lags = sorted(lag for each in watching for lag in each.lags)
-    what = f"{count} consoles at {rate}/s"
+    what = f"{count} console{'s' if count > 1 else ''} at {rate:,}/s"
     p50, p95 = (lags[int(len(lags) * share)] * 1000 for share in (0.5, 0.95))
     return [
         (

@@ -120,7 +120,7 @@ def measure_live(context: BrowserContext, hub: HubProcess) -> Iterable[Figure]:
     measured = page.evaluate(MEASURE, SECONDS)
     source.wait(60)
     page.close()
-    drawn = f"{measured['fps']:.0f} fps, worst {measured['worst']:.0f} ms"
+    drawn = f"{measured['fps']:.1f} fps, worst {measured['worst']:.0f} ms"
     yield Figure(f"live, {RATE} decisions a second", "≥ 40 fps", drawn, measured["fps"] >= 40)
     lags = measured["lags"]
     what = "decision on another process → row on the screen"
