@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
+import os
 from collections.abc import Awaitable
 from itertools import groupby
 from typing import Any, Final
@@ -168,7 +168,7 @@ class Exchange:
     def _begin_flow(self, prompt: str) -> None:
         progress = self.thread.progress
         if progress.step:  # the first flow started with the thread
-            progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
+            progress.flow = f"flow_{os.urandom(6).hex()}"
         progress.side, progress.step, progress.turns_left = "a", 0, None
         progress.stopped, progress.halted, progress.prompt = False, None, prompt
 

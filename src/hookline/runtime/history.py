@@ -176,11 +176,13 @@ def _injected_message(injection: Injection) -> Message:
 
 
 def _strip_message(message: Message) -> Message:
-    plain = {"role": message.get("role", "user"), "content": message.get("content")}
-    calls = calls_of(message)
-    if calls:
+    """Every message of the history comes here in every turn."""
+    get = message.get
+    plain = {"role": get("role", "user"), "content": get("content")}
+    if get("tool_calls") is not None and (calls := calls_of(message)):
         plain["tool_calls"] = calls
-    for key in ("tool_call_id", "name"):
-        if message.get(key) is not None:
-            plain[key] = message[key]
+    if (call := get("tool_call_id")) is not None:
+        plain["tool_call_id"] = call
+    if (name := get("name")) is not None:
+        plain["name"] = name
     return plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
-import uuid
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +39,7 @@ class MessageNotStoredError(HooklineError):
 class Progress:
     """The progress of a thread. Before the first step: the next flow, side a, step 0, not stopped."""
 
-    flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
+    flow: str = field(default_factory=lambda: f"flow_{os.urandom(6).hex()}")
     side: str = "a"
     step: int = 0
     turns: int = 0  # of this thread that have begun
@@ -201,7 +201,7 @@ class StoredThread:
         not stored: it would inject for ever. Raises MessageNotStoredError if a hook denies it or the message is
         malformed, Halted if a hook stops the agent as well.
         """
-        new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
+        new = {"id": f"message_{os.urandom(8).hex()}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
         if self.parent is not None:
             new.setdefault("parent_id", self.parent)
@@ -357,7 +357,7 @@ class StoredThread:
         except (binascii.Error, ValueError, TypeError):
             raise HooklineError("its data is not base64") from None
         name = str(entry.get("name") or "file")
-        path = f"attachments/{uuid.uuid4().hex[:8]}/{name.rpartition('/')[2] or 'file'}"
+        path = f"attachments/{os.urandom(4).hex()}/{name.rpartition('/')[2] or 'file'}"
         reference = await self.write_file(path, raw, str(entry.get("mimeType") or "application/octet-stream"))
         others = {key: value for key, value in entry.items() if key not in ("data", "mimeType")}
         return {**others, **reference, "name": name}
