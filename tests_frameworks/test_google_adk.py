@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
 from driver_google_adk import CodeModel, Executor, TrialModel, _run
 from google.adk.agents import LlmAgent
+from google.adk.agents.live_request_queue import LiveRequestQueue
 from google.adk.code_executors.built_in_code_executor import BuiltInCodeExecutor
+from google.adk.models.base_llm_connection import BaseLlmConnection
+from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import google_search
+from google.genai import types
 from trial import CONFIG, Trial, record
 
 from hookline.frameworks.google_adk import HooklinePlugin
@@ -41,3 +47,111 @@ def test_tools_that_google_runs_are_refused(more: dict[str, Any], allowed: bool)
     events = asyncio.run(runner.run_debug("Go.", quiet=True))
     assert len(trial.requests) == (1 if allowed else 0)
     assert ("allow_hosted" in events[-1].content.parts[0].text) is not allowed
+
+
+class LiveConnection(BaseLlmConnection):
+    """Answers each content with the next step of the trial, in the order in which it is sent."""
+
+    def __init__(self, model: TrialModel) -> None:
+        self.model, self.responses = model, asyncio.Queue[LlmResponse | None]()
+
+    async def send_history(self, history: list[types.Content]) -> None:
+        pass
+
+    async def send_content(self, content: types.Content) -> None:
+        await self._send_content(content)
+
+    async def _send_content(self, content: types.Content, *, partial: bool = False) -> None:
+        given = [part.function_response.response for part in content.parts if part.function_response]
+        texts = [part.text for part in content.parts if part.text]
+        if given == [PENDING]:  # the results of a streaming tool follow
+            return
+        step = self.model.trial.next_step("\n".join([*texts, *map(str, given)]))
+        parts = [types.Part(text=step)] if isinstance(step, str) else list(map(self._call, step))
+        await self.responses.put(LlmResponse(content=types.Content(role="model", parts=parts), turn_complete=True))
+
+    def _call(self, command: str) -> types.Part:
+        name, _, rest = command.partition(": ")
+        id = self.model.trial.call_id(0)
+        return types.Part(function_call=types.FunctionCall(id=id, name=name, args={"command": rest}))
+
+    async def send_realtime(self, blob: types.Blob) -> None:
+        pass
+
+    async def receive(self) -> Any:
+        while (response := await self.responses.get()) is not None:
+            yield response
+
+    async def close(self) -> None:
+        await self.responses.put(None)
+
+
+class LiveModel(TrialModel):
+    @asynccontextmanager
+    async def connect(self, llm_request: Any) -> AsyncIterator[LiveConnection]:
+        yield LiveConnection(self)
+
+
+PENDING = {"status": "The function is running asynchronously and the results are pending."}
+
+
+def run_live(trial: Trial, *tools: Any, **more: Any) -> None:
+    """A live session, which ends with the model's final text."""
+
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    async def watch(command: str) -> AsyncGenerator[str, None]:
+        """Reports what a command writes."""
+        for number in range(2):
+            yield f"{number} {trial.bash(command)}"
+
+    async def go() -> None:
+        plugin = HooklinePlugin(**trial.options)
+        agent = LlmAgent(
+            name="main", model=LiveModel(model="scripted", trial=trial), tools=[bash, watch, *tools], **more
+        )
+        runner = InMemoryRunner(agent=agent, app_name="app", plugins=[plugin])
+        await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
+        queue = LiveRequestQueue()
+        queue.send_content(types.Content(role="user", parts=[types.Part(text=trial.prompt)]))
+        async with aclosing(runner.run_live(user_id="u", session_id="s", live_request_queue=queue)) as events:
+            async for event in events:
+                for part in event.content.parts if event.content else ():
+                    trial.final = part.text or trial.final
+                if trial.final:
+                    break
+        await plugin.close()
+
+    asyncio.run(asyncio.wait_for(go(), 60))
+
+
+@pytest.mark.parametrize("tool", ["bash", "watch"])
+def test_a_denied_call_does_not_run_live(tool: str) -> None:
+    trial = Trial([[f"{tool}: rm -rf build"]])
+    run_live(trial)
+    assert trial.ran == []
+    assert "rm" in trial.read_last
+
+
+def test_results_are_masked_live() -> None:
+    trial = Trial([["bash: echo a"]])
+    run_live(trial)
+    assert trial.ran == ["echo a"]
+    assert "ran echo a ***" in trial.read_last
+
+
+def test_what_a_streaming_tool_yields_is_masked() -> None:
+    trial = Trial([["watch: echo a"], []])  # it says nothing after the first part
+    run_live(trial)
+    assert trial.ran == ["echo a"] * 2
+    assert [text.count("ran echo a ***") for text in trial.requests] == [0, 1, 1]
+    assert "s3cret" not in str(trial.requests)
+
+
+def test_tools_that_google_runs_are_refused_live() -> None:
+    trial = Trial([["bash: echo a"]])
+    run_live(trial, google_search)
+    assert trial.requests == []
+    assert "allow_hosted" in trial.final

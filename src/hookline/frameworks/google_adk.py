@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
@@ -19,8 +24,10 @@ with extra_required("hookline.frameworks.google_adk needs Google ADK", "google-a
     from google.adk.code_executors.base_code_executor import BaseCodeExecutor
     from google.adk.code_executors.built_in_code_executor import BuiltInCodeExecutor
     from google.adk.code_executors.code_execution_utils import CodeExecutionResult
+    from google.adk.events.event import Event
     from google.adk.models.llm_response import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.base_tool import BaseTool
     from google.genai import types
 
 SUPPORT: Final = FrameworkSupport(
@@ -39,6 +46,9 @@ SUPPORT: Final = FrameworkSupport(
     covers_subagents="yes: every agent of the runner",
 )
 _CODE_TOOL: Final = "python_interpreter"
+_TEXT_TOOLS: Final = {"preload_memory", "example_tool"}  # they only add text to a request
+_HOOKED: Final = "_hookline"  # on a function that asks hooks about what it yields
+_streaming_call: ContextVar[tuple[AgentRun, FrameworkCall]] = ContextVar("streaming_call")
 _log = logging.getLogger("hookline")
 
 
@@ -77,8 +87,16 @@ class HooklinePlugin(BasePlugin):
 
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> Any:
         """An agent that another one transfers to takes the run over."""
-        self._run_of(callback_context).change_agent(agent.name)
+        run = self._run_of(callback_context)
+        run.change_agent(agent.name)
         self._guard_executor(agent)
+        if callback_context._invocation_context.live_request_queue is None or self._allow_hosted:
+            return None
+        hosted = await _hosted_tool_of(agent)  # a live session has no callback before the model
+        if hosted is None:
+            return None
+        run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+        return _content("model", f"Stopped by a hook: {run.halted}")
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
         run = self._run_of(callback_context)
@@ -134,6 +152,8 @@ class HooklinePlugin(BasePlugin):
             tool_args.update(answer.input)
         self._running.add(tool_args)
         current_run.set(run)
+        _streaming_call.set((run, dataclasses.replace(call, input=answer.input)))
+        self._guard_stream(tool)
         return None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
@@ -166,6 +186,24 @@ class HooklinePlugin(BasePlugin):
         executor = getattr(agent, "code_executor", None)
         if executor is not None and not isinstance(executor, _HookedExecutor | BuiltInCodeExecutor):
             agent.code_executor = _HookedExecutor(executor, self)
+
+    def _guard_stream(self, tool: Any) -> None:
+        """In a live session, the parts that a streaming tool yields go to the model without a callback."""
+        function = getattr(tool, "func", None)
+        if not inspect.isasyncgenfunction(function) or hasattr(function, _HOOKED):
+            return
+
+        @functools.wraps(function)
+        async def stream(*arguments: Any, **named: Any) -> AsyncGenerator[Any, None]:
+            run, call = _streaming_call.get()
+            async with aclosing(function(*arguments, **named)) as parts:
+                async for part in parts:
+                    yield part if isinstance(part, Event) else await _check_part(run, call, part)
+                    if run.halted is not None:
+                        return
+
+        setattr(stream, _HOOKED, True)
+        tool.func = stream
 
     def execute_code(self, executor: Any, context: Any, given: Any) -> Any:
         """Called in a thread of its own."""
@@ -217,6 +255,22 @@ def _hosted_tool(tools: Any) -> str | None:
             if named:
                 return str(next(iter(named)))
     return None
+
+
+async def _hosted_tool_of(agent: Any) -> str | None:
+    if isinstance(getattr(agent, "code_executor", None), BuiltInCodeExecutor):
+        return "code_execution"
+    tools = await agent.canonical_tools() if hasattr(agent, "canonical_tools") else ()
+    hosted = (tool for tool in tools if type(tool).run_async is BaseTool.run_async and tool.name not in _TEXT_TOOLS)
+    return next((str(tool.name) for tool in hosted), None)
+
+
+async def _check_part(run: AgentRun, call: FrameworkCall, part: Any) -> Any:
+    after = await run.after_tool(call, to_plain_value(part), input=call.input)
+    if not after.ok:
+        return {"error": after.text}
+    left = after.value if after.is_changed else part
+    return {"result": left, "note": after.notes} if after.notes else left
 
 
 def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCall:
