@@ -17,6 +17,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import May
 from hookline.project import load_text
+from hookline.runtime import exchange
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ScriptStep
@@ -130,6 +131,21 @@ def test_what_was_queued_while_nothing_went_on_runs_before_the_model_is_asked(tm
             assert [each["role"] for each in model.requests[0].messages[1:]] == ["user", "assistant", "tool"]
 
     run_async(work)
+
+
+def test_two_sides_share_the_ceiling_of_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each side's own steps begin anew with its turn; the exchange's do not."""
+    monkeypatch.setattr(exchange, "MAX_STEPS", 5)
+    model = MultiAgentModel(buyer=[LOOK, "ten?", LOOK, "twelve?"], seller=[LOOK, "fifteen", LOOK, "deal"])
+    seen = UpdateRecorder()
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, app=two_sided_app(), model=model) as (runtime, _):
+            await send_prompt(await runtime.start(), "trade", seen)
+
+    run_async(work)
+    assert (seen.last_end.ending, seen.last_end.text) == (Ending.STEPS, "step limit reached: 5 steps")
+    assert len(model.requests) == 5
 
 
 def test_what_one_of_two_sides_queues_is_its_own(tmp_path: Path) -> None:

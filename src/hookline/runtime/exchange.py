@@ -195,7 +195,8 @@ class Exchange:
         while True:
             left = self._steps_left()
             if left <= 0:
-                return Ending.STEPS, f"step limit reached: {self._side_steps} steps"
+                made = self._steps if self._steps >= MAX_STEPS else self._side_steps
+                return Ending.STEPS, f"step limit reached: {made} steps"
             self._steps, self._side_steps, self.thread.progress.turns_left = self._steps + 1, self._side_steps + 1, left
             end = await self._ending_after(await Turn(self.thread).run())
             if end is not None:
