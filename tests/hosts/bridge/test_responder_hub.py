@@ -89,6 +89,7 @@ def test_a_changed_input_that_the_hooks_deny_does_not_run(desk: BridgeSandbox) -
 def test_nobody_answers_and_the_agent_is_denied_in_time(desk: BridgeSandbox) -> None:
     reply = ask(desk, None, spent=timedelta(seconds=588))
     assert permission(reply)["permissionDecision"] == "deny"
+    assert "(no answer from the hub)" in permission(reply)["permissionDecisionReason"]
 
 
 def test_an_agent_that_can_ask_asks_by_itself(desk: BridgeSandbox) -> None:

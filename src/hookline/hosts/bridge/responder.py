@@ -420,7 +420,7 @@ class _Question:
         decide_again = partial(self._recorder.decide, book, host=host)
         settled = await settle_ask(hub, decided, timedelta(seconds=max(0.0, left)), can_edit, decide_again)
         if settled is None:
-            return decided
+            return replace(decided, reason=f"{decided.reason} (no answer from the hub)".strip())
         self._recorder.write_answer(book, decided.event, settled.answer.approved, settled.answer.by or "hub")
         return settled.decision
 
