@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections import UserList, UserString, deque
-from collections.abc import ValuesView
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
+from io import StringIO
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -110,14 +113,31 @@ class Reverse(str):
         return "rm -rf x"
 
 
+class OnlyIterable:
+    """Neither a list nor a sequence."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["rm", "-rf", "x"])
+
+
+class Shown:
+    """An object that its text makes a command."""
+
+    def __str__(self) -> str:
+        return "rm -rf x"
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
 def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> None:
     (tmp_path / "g.yaml").write_text(GUARDS["hookline.yaml"])
     ran: list[str] = []
 
     def run(value: Any) -> None:
-        ran.append(
-            " ".join(map(str, value)) if isinstance(value, (list, tuple, deque, UserList, ValuesView)) else f"{value}"
-        )
+        is_text = isinstance(value, (str, bytes)) or not hasattr(type(value), "__iter__")
+        ran.append(f"{value}" if is_text else " ".join(map(str, value)))
 
     def bash(command: Any) -> None:
         run(command)
@@ -137,10 +157,21 @@ def test_arguments_of_a_guarded_function(tmp_path: Path, attempt: Attempt) -> No
     values: list[Any] = ["rm -rf x", ["rm", "-rf", "x"], ("rm", "-rf", "x"), Liar("rm -rf x"), [Liar("rm"), "-rf"]]
     values += [Reverse("ls"), b"rm -rf x", PurePosixPath("rm -rf x"), UserString("rm -rf x")]
     values += [deque(["rm", "-rf", "x"]), UserList(["rm", "-rf", "x"]), {"a": "rm", "b": "-rf"}.values()]
+    once: list[Callable[[], Any]] = [
+        lambda: (word for word in ("rm", "-rf", "x")),
+        lambda: iter(["rm -rf x"]),
+        lambda: map(str, ["rm", "-rf", "x"]),
+        lambda: itertools.chain(["rm"], ["-rf"]),
+        lambda: reversed(["x", "-rf", "rm"]),
+        lambda: StringIO("rm -rf x"),
+        lambda: [(word for word in ("rm", "-rf"))],
+    ]
+    values += [OnlyIterable(), Shown(), SimpleNamespace(line="rm -rf x")]
     with hookline.session(config=tmp_path / "g.yaml", directory=tmp_path) as session:
         for tool in (bash, other_name, positional, variadic):
             guarded = hookline.guard(tool, name="bash", kind="shell", session=session)
-            for value in values:
+            for make in (*once, *(partial(_same, value) for value in values)):
+                value = make()
                 _call(guarded, (value,), {}, ran, attempt, f"{tool.__name__}({value!r})")
         _call(hookline.guard(variadic, name="bash", session=session), ("rm", "-rf", "x"), {}, ran, attempt, "*args")
         for name, value in itertools.product(("command", "line"), values):

@@ -6,6 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -203,3 +204,17 @@ def test_the_garbage_collector_is_left_as_it_was(on: bool) -> None:
         assert gc.isenabled() is on
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.parametrize("facts", [{}, {"session": {"id": "x"}}, {"tool": {}}, {"tool": {"name": "", "input": {}}}])
+@pytest.mark.parametrize("event", ["tool.before", "approval.request"])
+def test_a_call_that_does_not_name_its_tool_is_denied_where_a_guard_is_in_force(
+    event: str, facts: dict[str, Any]
+) -> None:
+    guarded = make_book(make_hook(DENY, tool_matches("^bash$"), event=event))
+    for decision in (guarded.decide_now(Event(event, facts)), decide(guarded, Event(event, facts))):
+        assert (decision.denied, decision.by) == (True, None)
+        assert "does not name its tool" in decision.reason
+    watched = make_book(make_hook(FixedAnswer(Outcome(notes=(Note("seen"),))), event=event))
+    assert decide(watched, Event(event, facts)).verdict is Verdict.SILENT
+    assert Book([]).decide_now(Event(event, facts)).verdict is Verdict.SILENT

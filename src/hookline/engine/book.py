@@ -13,11 +13,14 @@ from hookline.engine.index import HookIndex
 from hookline.engine.limits import CountingHost
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import EVENTS, lacks_tool
 from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import NO_FILES, HookFile, HookFiles
 from hookline.hooks.host import NO_HOST, FireLimiter, Host, current_hook
+from hookline.hooks.outcome import Verdict
+from hookline.hooks.protocols import May
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
+from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_module
 
 if TYPE_CHECKING:
@@ -84,6 +87,10 @@ class Book:
         hooks = self._by_event.get(event.name)
         if hooks is None:
             return _decide_nothing(event)
+        tool = event.facts.get("tool")
+        if not (type(tool) is dict and tool.get("name")) and lacks_tool(event):
+            decision = await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain).decide()
+            return _deny_without_tool(decision, hooks)
         started = None
         if not explain and current_hook.get() is None:  # only a round skips the hook whose call this is
             answer = hooks.decide_fast(event, False, self.host if host is NO_HOST else host)
@@ -97,8 +104,9 @@ class Book:
         hooks = self._by_event.get(event.name)
         if hooks is None:
             return _decide_nothing(event)
-        started = None
-        if not explain and current_hook.get() is None:
+        started, tool = None, event.facts.get("tool")
+        is_named = (type(tool) is dict and tool.get("name")) or not lacks_tool(event)
+        if is_named and not explain and current_hook.get() is None:
             answer = hooks.decide_fast(event, hooks.waits, self.host if host is NO_HOST else host)
             if isinstance(answer, Decision):
                 return answer
@@ -112,7 +120,7 @@ class Book:
         try:
             deciding.send(None)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            return _deny_without_tool(done.value, hooks)
         deciding.close()
         round.release_claims()
         raise MustWait("an action with `instant = True` waited; use `await book.decide(event)`")
@@ -139,6 +147,18 @@ class Book:
 
     def _host_or_default(self, host: Host) -> Host:
         return self.host if host is NO_HOST else host
+
+
+def _deny_without_tool(decision: Decision, hooks: EventHooks) -> Decision:
+    """The decision; a deny if no guard could find the tool that it is about. `tool.name` may have any value in it."""
+    event = decision.event
+    if decision.verdict >= Verdict.ASK or not lacks_tool(event) or not EVENTS[event.name].accepts & May.DENY:
+        return decision
+    guards = [hook for _, index in hooks.indexes for hook in index.hooks if hook.may & (May.DENY | May.ASK)]
+    if not guards:
+        return decision
+    reason = f"{event.name} does not name its tool, so its hooks cannot say whether it may run"
+    return replace(decision, verdict=Verdict.DENY, reason=reason)
 
 
 def _decide_nothing(event: Event) -> Decision:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -89,6 +89,11 @@ _active_timeouts: Final[ContextVar[tuple[_PausableTimeout, ...]]] = ContextVar(
 )  # several if hooks decide about calls of other hooks
 
 
+def _reset(variable: ContextVar[T], token: Token[T]) -> None:
+    with suppress(ValueError):  # a coroutine that nobody awaits any more is closed in another context
+        variable.reset(token)
+
+
 @contextmanager
 def pause_timeouts() -> Iterator[None]:
     """Pauses the timeout of every hook whose call led here."""
@@ -120,7 +125,7 @@ async def attempt(
         return await (running if action.instant else _run_until(timeout, running))
     finally:
         if token is not None:
-            current_hook.reset(token)
+            _reset(current_hook, token)
 
 
 async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Failure:
@@ -169,7 +174,7 @@ async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
         raise
     finally:
         limit.end()
-        _active_timeouts.reset(token)
+        _reset(_active_timeouts, token)
     if limit.has_expired:
         await work.end(task)
         raise DeadlinePassed
@@ -194,7 +199,7 @@ class _AbandonableWork(Generic[T]):
             self.set_ended()
 
     def set_ended(self, _: object = None) -> None:
-        if not self.ended.done():
+        if not self.ended.done() and not self.ended.get_loop().is_closed():
             self.ended.set_result(None)
 
     async def end(self, task: asyncio.Task[T]) -> None:

@@ -419,3 +419,33 @@ def test_an_error_in_sync_code_comes_back(config: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         session.run_in_place(fail())
     session.close()
+
+
+def test_a_session_in_a_discarded_coroutine_ends_without_a_word(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    (tmp_path / "hookline.yaml").write_text(
+        "hooks: [{id: slow, on: tool.before, then: {run: sleep 30}}, {id: end, on: session.end, then: {run: sleep 30}}]"
+    )
+    program.write_text(
+        "import asyncio, gc, hookline\n"
+        "async def agent():\n"
+        "    async with hookline.session(config='hookline.yaml') as session:\n"
+        "        await session.decide('tool.before', tool={'name': 'bash', 'input': {'command': 'ls'}})\n"
+        "for cancels in (False, True):\n"
+        "    loop = asyncio.new_event_loop()\n"
+        "    task = loop.create_task(agent())\n"
+        "    task._log_destroy_pending = False\n"
+        "    loop.run_until_complete(asyncio.sleep(1))\n"
+        "    if cancels:\n"
+        "        task.cancel()\n"
+        "        loop.run_until_complete(asyncio.sleep(0.5))\n"
+        "    task.get_coro().close()\n"
+        "    for each in asyncio.all_tasks(loop):\n"
+        "        each._log_destroy_pending = False\n"
+        "    loop.close()\n"
+        "    del task\n"
+        "    gc.collect()\n"
+        "print('done')\n"
+    )
+    ran = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("done\n", "")

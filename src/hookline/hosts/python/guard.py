@@ -12,10 +12,13 @@ import inspect
 import operator
 import os
 from collections import UserString
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from enum import Enum
 from inspect import Parameter
+from io import BytesIO, IOBase, StringIO
+from itertools import islice
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any, Final, Literal
 
 from hookline.engine.decision import Decision
@@ -27,6 +30,7 @@ from hookline.hosts.python.session import Session, current_session, new_call_id,
 from hookline.lazy_dataclasses import dataclass, field
 
 _MAX_DEPTH: Final = 50
+_MAX_ITEMS: Final = 100_000  # of an iterator
 # A subclass may say something else than it holds, so these copy what it holds.
 _PLAIN_COPIES: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
     (str, str.__str__),
@@ -56,6 +60,8 @@ def to_plain_value(value: Any, depth: int = 0) -> Any:
 def _plain_parts(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping):
         return {str(to_plain_value(key, depth + 1)): to_plain_value(held, depth + 1) for key, held in value.items()}
+    if isinstance(value, JudgedIterator):
+        return to_plain_value(value.items, depth + 1)
     if isinstance(value, UserString):
         return to_plain_value(value.data, depth + 1)
     if isinstance(value, (Sequence, Set, ValuesView)):
@@ -66,7 +72,28 @@ def _plain_parts(value: Any, depth: int) -> Any:
         }
     if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
         return to_plain_value(value.model_dump(), depth + 1)
-    return f"<{type(value).__name__}>"
+    if isinstance(value, SimpleNamespace):
+        return to_plain_value(vars(value), depth + 1)
+    if isinstance(value, (StringIO, BytesIO)):
+        return to_plain_value(value.getvalue(), depth + 1)
+    if isinstance(value, IOBase):
+        return to_plain_value(getattr(value, "name", None), depth + 1)
+    return _read_object(value, depth)
+
+
+def _read_object(value: Any, depth: int) -> Any:
+    """The items of what can be gone over more than once, or the text of an object that has one, such as a URL."""
+    kind, unknown = type(value), f"<{type(value).__name__}>"
+    if isinstance(value, (type, Iterator)):
+        return unknown
+    try:
+        if callable(getattr(kind, "tolist", None)):  # an array
+            return to_plain_value(value.tolist(), depth + 1)
+        if hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"):
+            return [to_plain_value(held, depth + 1) for held in value]
+        return str(value) if kind.__str__ is not object.__str__ else unknown
+    except Exception:  # the object's own code
+        return unknown
 
 
 def to_judged_value(value: Any, depth: int = 0) -> Any:
@@ -83,7 +110,27 @@ def to_judged_value(value: Any, depth: int = 0) -> Any:
     if type(value) is dict:
         held = {key: to_judged_value(item, depth + 1) for key, item in value.items()}
         return value if all(held[key] is value[key] for key in value) else held
+    if isinstance(value, Iterator) and not isinstance(value, IOBase):
+        return JudgedIterator(map(to_judged_value, _read_items(value)))
     return value
+
+
+class JudgedIterator(Iterator[Any]):
+    """An iterator whose items hooks have seen: the tool goes over the same ones."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items = list(items)
+        self._left = iter(self.items)
+
+    def __next__(self) -> Any:
+        return next(self._left)
+
+
+def _read_items(value: Iterator[Any]) -> list[Any]:
+    items = list(islice(value, _MAX_ITEMS + 1))
+    if len(items) > _MAX_ITEMS:
+        raise Denied(f"an argument yields more than {_MAX_ITEMS:,} values, which hooks cannot check")
+    return items
 
 
 _SELF_NAMES = ("self", "cls")
@@ -271,8 +318,8 @@ class _GuardedTool:
     def _async_wrapper(self) -> Callable[..., Any]:
         async def guarded(*args: Any, **kwargs: Any) -> Any:
             around = self.session or current_session()
-            asked = bind_arguments(self.tool, args, kwargs)
             try:
+                asked = bind_arguments(self.tool, args, kwargs)
                 given = await self._fire_before(around, asked)
             except Denied as denied:
                 return self._raise_or_return(denied)
@@ -283,8 +330,8 @@ class _GuardedTool:
     def _sync_wrapper(self) -> Callable[..., Any]:
         def guarded(*args: Any, **kwargs: Any) -> Any:
             around = self.session or current_session()
-            asked = bind_arguments(self.tool, args, kwargs)
             try:
+                asked = bind_arguments(self.tool, args, kwargs)
                 given = around.run(self._fire_before(around, asked))
             except Denied as denied:
                 return self._raise_or_return(denied)

@@ -21,8 +21,8 @@ from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import Denied, Halted, HooklineError, InvalidEvent, MustWait, UnavailableError
-from hookline.hooks.event import MISSING, Event
-from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonical_event
+from hookline.hooks.event import Event
+from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonical_event, lacks_tool
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
@@ -116,7 +116,7 @@ class Session:
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
         fired = Event(name, {**self.facts(), **facts} if isinstance(facts, dict) else facts)
-        if "tool.name" in EVENTS[name].facts and fired.read(("tool", "name")) in (MISSING, ""):
+        if lacks_tool(fired):
             raise InvalidEvent(f'{name} needs a tool. Write {{"tool": {{"name": "bash", "input": {{…}}}}}}')
         if name in ("session.start", "prompt.submit"):
             self._denied_stops, self._halt = 0, None
@@ -249,14 +249,22 @@ class Session:
             raise
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        is_discarded = kind is GeneratorExit  # so is the coroutine around it: nothing can be awaited any more
         try:
-            await asyncio.gather(self._host.drain(DRAIN_TIMEOUT), asyncio.to_thread(self._drain_own_loop))
-            await self.decide("session.end")
-            await self._host.drain(DRAIN_TIMEOUT)
+            if not is_discarded:
+                await asyncio.gather(self._host.drain(DRAIN_TIMEOUT), asyncio.to_thread(self._drain_own_loop))
+                await self.decide("session.end")
+                await self._host.drain(DRAIN_TIMEOUT)
+        except GeneratorExit:
+            is_discarded = True
+            raise
         finally:
             self._end()
-            await asyncio.to_thread(self._close)
+            if is_discarded:
+                self._own_loop.close()
+            else:
+                await asyncio.to_thread(self._close)
 
     def __enter__(self) -> Session:
         self._begin()
