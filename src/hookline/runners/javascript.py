@@ -20,7 +20,7 @@ import time
 from collections.abc import Generator
 from contextlib import suppress
 from datetime import timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
@@ -219,7 +219,7 @@ def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadli
 
 
 def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolCalls) -> Any:
-    source, variables = to_json(script.source), to_json(dict(script.variables))
+    source, variables = _source_json(script.source), to_json(dict(script.variables))
     for name, words in _FEATURES.items():
         if any(word in source or word in variables for word in words):
             machine.call_prelude("define", _read_source(name))
@@ -403,6 +403,9 @@ def to_json(value: Any) -> str:
         return json.dumps(value, allow_nan=False, default=as_text)
     except (ValueError, TypeError, RecursionError):
         return json.dumps(_to_plain(value, 0))
+
+
+_source_json: Final = lru_cache(maxsize=64)(to_json)  # a hook's script is the same each time
 
 
 def _to_plain(value: Any, depth: int) -> Any:
