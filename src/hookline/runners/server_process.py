@@ -187,7 +187,8 @@ class PipeWriter(asyncio.BaseProtocol):
             raise PipeClosedError
         if self._transport is not None:
             self._transport.write(data)
-            await self._free.wait()
+            if not self._free.is_set():
+                await self._free.wait()
         elif self._file is not None:
             self._file.write(data)
             self._file.flush()

@@ -416,6 +416,9 @@ class Proxy:
     async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
         call = request.call
         assert call is not None
+        if decision.event is event and _is_silent(decision):
+            await self._forward(request, call)
+            return
         able = _ABILITY if can_elicit(self._client_capabilities(call)) else _ABILITY_WITHOUT_ASK
         answer = merge_for(able, [event], [decision])
         if answer.message:
@@ -595,6 +598,11 @@ class Proxy:
         await self._send(
             result.apply_changes(decision.event.facts["tool"], join_texts((request.notes, answer.context, halted)))
         )
+
+
+def _is_silent(decision: Decision) -> bool:
+    """As almost every decision is: nobody has said anything."""
+    return decision.verdict is Verdict.SILENT and not (decision.notes or decision.halt)
 
 
 def _describe_misspelt(name: str) -> str:
