@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -25,6 +26,7 @@ from hookline.lazy_dataclasses import replace
 
 _STOP_SECONDS: Final = 3
 _SWITCH_SECONDS: Final = 0.001  # after which a thread that parses records lets others run; Python's default is 0.005
+_COLLECT_AFTER: Final = 10_000  # new objects; a batch of records has more than Python's default of 700, and no cycles
 _log = logging.getLogger("hookline.hub")
 
 
@@ -33,6 +35,7 @@ async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[No
     config.check()
     _check_tls_files(config)
     sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.set_threshold(_COLLECT_AFTER)
     listener = listen(config.host, config.port)
     config = replace(config, port=listener.getsockname()[1])
     try:
