@@ -25,7 +25,13 @@ YAML = "spec: hooks/0.1\nhooks:\n- {event: before_tool_execute, matcher: shell, 
 
 
 @pytest.mark.parametrize(
-    ("text", "file"), [(json.dumps(MANIFEST), "x.json"), (YAML, "x.yaml"), (json.dumps(MANIFEST), "hooks.json")]
+    ("text", "file"),
+    [
+        (json.dumps(MANIFEST), "x.json"),
+        (YAML, "x.yaml"),
+        (json.dumps(MANIFEST), "hooks.json"),
+        ('{"spec": "hooks/9.9", "hooks": []}', "hooks.json"),
+    ],
 )
 def test_a_manifest_is_recognised_by_its_spec(text: str, file: str) -> None:
     document, _ = read_text(text, file)

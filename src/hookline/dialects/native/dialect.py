@@ -99,7 +99,7 @@ class NativeDialect:
         if PurePath(document.file).parent.name == ".hookline":
             return True
         value = document.value
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or str(value.get("spec")).startswith("hooks/"):  # an interchange manifest
             return False
         is_native = "standard_agents" in value or _extends_pack(value.get("extends"))
         hooks = value.get("hooks", [] if is_native else None)
