@@ -66,6 +66,13 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{tool: [bash, wirte_file]}", "unknown-tool", Severity.ERROR, "Did you mean write_file?"),
         ("{kind: shell, input: {commnd: x}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
         ("{input: {file_pth: x}}", "unknown-field", Severity.ERROR, "Did you mean file_path?"),
+        ("{secrets: {in: input.contnet}}", "unknown-field", Severity.ERROR, "Did you mean content?"),
+        (
+            "{any: [{tool: bash}, {secrets: {in: [input.content, input.file_pth]}}]}",
+            "unknown-field",
+            Severity.ERROR,
+            "Did you mean file_path?",
+        ),
         ("{kind: shell, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
         ("{tool: bash, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
         ("{kind: [read, write], input: {pth: x}}", "unknown-field", Severity.ERROR, "Did you mean path?"),

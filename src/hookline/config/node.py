@@ -144,8 +144,8 @@ class Node:
             for key, value in self.value.items():
                 yield key, self._child(key, value)
 
-    def mapping(self) -> dict[str, Any] | None:
-        return self.value if self._is_mapping() else None
+    def mapping(self, *, hint: str = "") -> dict[str, Any] | None:
+        return self.value if self._is_mapping(hint) else None
 
     def sequence(self) -> list[Any] | None:
         if type(self.value) is list:
@@ -233,13 +233,13 @@ class Node:
     def _child(self, step: str | int, value: Any) -> Node:
         return Node(self.document, (*self.path, step), self.problems, value)
 
-    def _is_mapping(self) -> bool:
+    def _is_mapping(self, hint: str = "") -> bool:
         if type(self.value) is dict:
             return True
         if self.document.is_json:
-            self._add_type_problem("an object", 'Write keys and values: {"key": "value"}.')
+            self._add_type_problem("an object", hint or 'Write keys and values: {"key": "value"}.')
         else:
-            self._add_type_problem("a mapping", "Write keys and values: {key: value}.")
+            self._add_type_problem("a mapping", hint or "Write keys and values: {key: value}.")
         return False
 
     def _add_list_problem(self) -> None:

@@ -124,6 +124,7 @@ def lint_condition(hook: Hook) -> Iterator[Problem]:
         else:
             yield from _check_type(hook, part)
         yield from _check_field(hook, part, kinds)
+    yield from _check_other_fields(hook)
 
 
 def errors_in_condition(hook: Hook) -> list[Problem]:
@@ -157,7 +158,9 @@ def _is_clean(when: Condition) -> bool:
         return not isinstance(when.part, (Always, All)) and _is_clean(when.part)
     if isinstance(when, Never):
         return not when.is_mistake
-    return not isinstance(when, Equals) or when.path[:2] != _INPUT
+    if isinstance(when, Equals):
+        return when.path[:2] != _INPUT
+    return kind is ToolKindIs or not any(map(_misspelled_path, when.reads()))
 
 
 def _is_suspicious(source: str) -> bool:
@@ -564,6 +567,24 @@ def _check_field(hook: Hook, part: Matches | Equals, kinds: frozenset[ToolKind])
     what = f"{hook.id} reads the field {field}, which no known {' or '.join(sorted(kinds))} tool has."
     hint = f"Did you mean {guess}?" if guess else f"Its fields are {', '.join(main)}."
     yield hook_problem("unknown-field", hook, what, hint)
+
+
+def _check_other_fields(hook: Hook) -> Iterator[Problem]:
+    """Fields that other conditions read, such as `secrets: {in: input.contnet}`."""
+    parts = [part for part, _ in _parts(hook.when, frozenset())]
+    checked = {_field_of(part.subject) if isinstance(part, Matches) else _field_of_path(part.path) for part in parts}
+    for path in dict.fromkeys(hook.when.reads()):
+        field, meant = _field_of_path(path), _misspelled_path(path)
+        if hook.may_stop and meant is not None and field not in checked:
+            what = f"{hook.id} reads the field {_quote(field or '')}, which no known tool has."
+            yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR)
+
+
+def _misspelled_path(path: FactPath) -> str | None:
+    """The field of the input that was probably meant."""
+    field = _field_of_path(path)
+    meant = None if field is None else _misspelled_field(field)
+    return None if field is None or meant is None or _is_word(field, meant) else meant
 
 
 def _is_known_field(field: str, kinds: frozenset[ToolKind]) -> bool:

@@ -199,6 +199,8 @@ def test_an_explanation_names_what_runs() -> None:
     ("when", "hint"),
     [
         ("{runs: git push}", "Write {program: git, subcommand: push}."),
+        ("{runs: rm -rf}", "Write {program: rm, flags: [r, f]}."),
+        ("{runs: git push --force}", "Write {program: git, subcommand: push, flags: [force]}."),
         ("{runs: {program: 'rm *'}}", "Write its name, such as rm."),
         ("{pipes: {from: 'curl|wget', to: sh}}", "Write its name, such as rm."),
     ],

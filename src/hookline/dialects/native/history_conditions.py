@@ -95,12 +95,12 @@ COUNT: Final = Key(
 
 
 def _parse_after(at: Node, info: HookInfo) -> Condition | None:
-    if at.mapping() is None:
+    hint = "Write after: {runs: pytest, ok: true, since: write}."
+    if at.mapping(hint=hint) is None:
         return None
     before = len(at.problems)
     at.check_keys((*_INNER, "ok", "since"), "after")
     if not any(name in at.value for name in _INNER):
-        hint = "Write after: {runs: pytest, ok: true, since: write}."
         at.add_problem("missing-key", f"{at.location}: it names no call.", hint)
     call = _inner_condition(at, info)
     ok = at.get("ok")

@@ -250,7 +250,7 @@ def _example_value(key: Key) -> Schema:
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:
     """The values of the keys that are there; None after a problem. `what` says whose keys they are: "a hook"."""
-    if at.mapping() is None:
+    if at.mapping(hint=hint) is None:
         return None
     before = len(at.problems)
     at.check_keys(keys, what)

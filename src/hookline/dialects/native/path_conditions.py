@@ -16,6 +16,7 @@ from hookline.dialects.native.keys import (
     read_mapping,
     write_mapping,
 )
+from hookline.formatting import is_typo
 from hookline.hooks.conditions.logic import NEVER_HOLDS
 from hookline.hooks.protocols import Condition
 from hookline.lazy_imports import lazy_pattern
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hookline.hooks.conditions.places import LiesIn
 
 _GLOB: Final = lazy_pattern(r"[*?\[]|\{\{|\$")
+_WORKSPACE: Final = "workspace"
+_MEANING_WORKSPACE: Final = frozenset(("repository", "repo", "project", "cwd", "worktree", "workdir", "root"))
 
 
 def _read_directories(at: Node, info: Any = None) -> tuple[str, ...] | None:
@@ -33,6 +36,10 @@ def _read_directories(at: Node, info: Any = None) -> tuple[str, ...] | None:
         if _GLOB.search(name):
             hint = "Write workspace, or the path of a directory. Test a pattern with input: {path: {glob: …}}."
             at.add_problem("bad-directory", f"{at.location}: {name} is not the path of a directory.", hint)
+            return None
+        if name != _WORKSPACE and (name.lower() in _MEANING_WORKSPACE or is_typo(name, _WORKSPACE)):
+            what = f"{at.location}: {name} means the directory ./{name} of the workspace."
+            at.add_problem("bad-directory", what, f"Write workspace; or ./{name}, if you mean that.")
             return None
     return names
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node
@@ -40,14 +40,20 @@ def _read_programs(at: Node, info: Any = None) -> tuple[str, ...] | None:
         if not _PROGRAM_NAME.fullmatch(name):
             words = name.split()
             is_command = len(words) > 1 and all(map(_PROGRAM_NAME.fullmatch, words))
-            hint = (
-                f"Write {{program: {words[0]}, subcommand: {words[1]}}}."
-                if is_command
-                else "Write its name, such as rm."
-            )
+            hint = _command_hint(words) if is_command else "Write its name, such as rm."
             at.add_problem("bad-program", f"{at.location}: {name} is not the name of a program.", hint)
             return None
     return names
+
+
+def _command_hint(words: Sequence[str]) -> str:
+    """How a command of several words is written: `rm -rf`, `git push --force`."""
+    program, *rest = words
+    subcommand = f", subcommand: {rest[0]}" if not rest[0].startswith("-") else ""
+    options = [word for word in rest if word.startswith("-")]
+    flags = [flag for word in options for flag in ([word[2:]] if word.startswith("--") else word[1:])]
+    asked = f", flags: [{', '.join(flags)}]" if flags else ""
+    return f"Write {{program: {program}{subcommand}{asked}}}."
 
 
 def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
