@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from hookline.engine.decision import Decision
@@ -16,14 +17,18 @@ def decision_with(*notes: Note) -> Decision:
     return decision
 
 
-def anchors(tmp_path: Path, *notes: Note, result: str | None = None, messages: int = 2) -> list[str | None]:
+STORED = [{"role": "user", "content": "question"}, {"role": "assistant", "content": "answer"}]
+
+
+def anchors(
+    tmp_path: Path, *notes: Note, result: str | None = None, stored: Sequence[dict[str, str]] = STORED
+) -> list[str | None]:
     """The content of the message that each stored note belongs to; `result` stays an id."""
 
     async def work() -> list[str | None]:
         async with open_runtime(tmp_path) as (runtime, _):
             thread = (await runtime.start()).main
-            stored = [{"role": "user", "content": "question"}, {"role": "assistant", "content": "answer"}]
-            ids = {(await thread.inject_message(each))["id"]: each["content"] for each in stored[:messages]}
+            ids = {(await thread.inject_message(each))["id"]: each["content"] for each in stored}
             await inject_notes(thread, decision_with(*notes), result)
             return [ids.get(str(each.anchor), each.anchor) for each in await thread.injections()]
 
@@ -50,4 +55,8 @@ def test_a_note_about_a_result_stands_with_it_unless_it_is_a_message(tmp_path: P
 
 
 def test_without_messages_there_is_nothing_to_stand_at(tmp_path: Path) -> None:
-    assert anchors(tmp_path, Note("x"), Note("y", place=NotePlace.LAST_USER), messages=0) == [None, None]
+    assert anchors(tmp_path, Note("x"), Note("y", place=NotePlace.LAST_USER), stored=()) == [None, None]
+
+
+def test_a_note_for_the_last_prompt_is_in_the_system_prompt_if_there_is_none(tmp_path: Path) -> None:
+    assert anchors(tmp_path, Note("y", place=NotePlace.LAST_USER), stored=STORED[1:]) == [None]

@@ -94,10 +94,13 @@ def test_a_malformed_update_of_a_hook_is_not_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gone", [("id",), ("created_at",), ("id", "created_at")])
 def test_a_message_without_id_or_time_keeps_those_it_had(tmp_path: Path, gone: tuple[str, ...]) -> None:
+    seen: list[tuple[str, int]] = []
+    began = int(time.time() * 1000)  # milliseconds
     with define_for_agent() as definitions:
 
         @define_hook(hook="before_create_message", id="rebuild")
         async def rebuild(state: ThreadState, message: Any) -> Any:
+            seen.append((message["id"], message["created_at"]))
             return {key: value for key, value in message.items() if key not in gone} | {"metadata": "x"}
 
     async def work(runtime: Any, model: Any) -> None:
@@ -105,7 +108,8 @@ def test_a_message_without_id_or_time_keeps_those_it_had(tmp_path: Path, gone: t
         assert await session.ask("go") == "done"
         messages = await session.main.get_messages()
         assert [each["metadata"] for each in messages] == ["x", "x"]
-        assert all(each["id"] and each["created_at"] for each in messages)
+        assert [(each["id"], each["created_at"]) for each in messages] == seen
+        assert all(began <= created_at <= time.time() * 1000 for _, created_at in seen)
 
     run_defined(tmp_path, definitions, ["done"], work)
 

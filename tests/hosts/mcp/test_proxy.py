@@ -554,6 +554,20 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def test_the_last_hooks_of_a_session_run_after_those_in_the_background(project: Project) -> None:
+    out = project.directory / "order"
+    slow = {"id": "slow", "on": "tool.after", "background": True, "then": {"run": f"sleep 0.3; echo slow >> {out}"}}
+    last = {"id": "last", "on": "session.end", "then": {"run": f"echo last >> {out}"}}
+
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", x=1)
+        await client.answer(1)
+        assert (await client.close_and_wait())[0] == 0
+
+    driven(project.hooks({**slow, "on_error": "open"}, last), play)
+    assert out.read_text() == "slow\nlast\n"
+
+
 def test_the_session_starts_and_ends(project: Project) -> None:
     out = project.directory / "events"
     hooks = [
