@@ -45,6 +45,10 @@ class _PausableTimeout:
     `asyncio.timeout` would take three times as long, and every hook that waits for something has one.
     """
 
+    _timer: asyncio.Handle
+    _ends_at: float  # on the loop's clock
+    _seconds_left: float  # when it was started, or paused
+
     def __init__(self, seconds: float, on_expired: Callable[[], None]) -> None:
         self.has_expired = False
         self._on_expired = on_expired
