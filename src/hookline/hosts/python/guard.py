@@ -91,7 +91,8 @@ def _read_object(value: Any, depth: int) -> Any:
             return to_plain_value(value.tolist(), depth + 1)
         if hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"):
             return [to_plain_value(held, depth + 1) for held in value]
-        return str(value) if kind.__str__ is not object.__str__ else unknown
+        has_text = kind.__str__ is not object.__str__  # type: ignore[comparison-overlap]
+        return str(value) if has_text else unknown
     except Exception:  # the object's own code
         return unknown
 
