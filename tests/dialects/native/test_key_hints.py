@@ -29,6 +29,14 @@ def problems_of(hook: str) -> list[tuple[str, str]]:
         ("{on: tool.before, once: true, then: deny}", ["Write max_fires: 1."]),
         ("{on: tool.before, then: {block: x}}", ["Write deny: reason."]),
         (
+            "{on: tool.before, then: {ask: Now?, default: deny}}",
+            ["Write ask: {question: …, default: deny, within: 2m}."],
+        ),
+        (
+            "{on: tool.before, then: {ask: Now?, timeout: 5s}}",
+            ["Write ask: {question: …, default: deny, within: 2m}."],
+        ),
+        (
             "{on: tool.before, then: {deny: no, really}}",
             ['Quote the text if the comma is part of it: deny: "no, really".'],
         ),

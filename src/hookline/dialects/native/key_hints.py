@@ -63,6 +63,13 @@ _ACTION_HINTS: Final = {
     "action": "Write the action itself: then: {deny: reason}.",
     "type": "Write the action itself: then: {deny: reason}.",
 }
+_OPTION_HINTS: Final = {
+    "ask": dict.fromkeys(
+        ("default", "within", "timeout", "time", "question", "otherwise"),
+        "Write ask: {question: …, default: deny, within: 2m}.",
+    )
+}
+"""For options that are written beside an action, but belong into it."""
 TEST_HINTS: Final = {
     **dict.fromkeys(("regex", "regexp", "pattern", "match"), "Write matches: pattern."),
     **dict.fromkeys(("startswith", "starts_with", "prefix"), "Write begins: text."),
@@ -122,7 +129,7 @@ def action_hints(actions: Iterable[str], hook_keys: Iterable[str], name: str) ->
     if not name:
         return {**beside, **_ACTION_HINTS}
     several = f"then takes one action. For several, write a list: [{{{name}: …}}, {{%s: …}}]."
-    return {**beside, **{other: several % other for other in actions}}
+    return {**beside, **{other: several % other for other in actions}, **_OPTION_HINTS.get(name, {})}
 
 
 def _input_fields() -> Iterable[str]:
