@@ -52,16 +52,11 @@ def test_a_file_of_hooks_for_kiro_is_written_as_one() -> None:
     assert not written.not_expressible
 
 
-def test_hooks_of_a_kiro_agent_become_a_file_of_hooks() -> None:
-    entry = {"matcher": "execute_bash", "command": "./a", "timeout_ms": 5000}
-    agent = {"hooks": {"preToolUse": [entry, entry]}}
-    hooks = load_text(json.dumps(agent), ".kiro/agents/dev.json", "kiro").hooks
-    written = get_dialect("kiro").write([replace(hook, id="a") for hook in hooks])
-    own = {"matcher": "^(?:execute_bash)$", "action": {"type": "command", "command": "./a"}, "timeout": 5}
-    assert written.value["hooks"] == [
-        {"name": "a", "trigger": "PreToolUse", **own},
-        {"name": "a 2", "trigger": "PreToolUse", **own},
-    ]
+def test_entries_of_one_hook_for_kiro_have_names_of_their_own() -> None:
+    file = {"version": "v1", "hooks": KIRO_HOOKS[:1]}
+    (hook,) = load_text(json.dumps(file), ".kiro/hooks/team.json", "kiro").hooks
+    written = get_dialect("kiro").write([replace(hook, id="a"), replace(hook, id="a")])
+    assert [entry["name"] for entry in written.value["hooks"]] == ["a", "a 2"]
 
 
 @pytest.mark.parametrize("name", WRITTEN)

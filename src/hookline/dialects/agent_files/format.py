@@ -98,7 +98,6 @@ class AgentFormat:
     stdin: Mapping[str, StdinTemplates]  # by the event's name
     event_names: frozenset[str] = frozenset()  # in files of this shape; empty: all names that the agent has
     event_key: str = "hook_event_name"  # of the event's name on stdin; empty: it is not there
-    stdin_names: Mapping[str, str] = field(default_factory=dict)  # of events on stdin, where they differ
     default_type: str = ""  # the type of a handler that names none; empty: it must name one
     group_keys: tuple[str, ...] = ("matcher", "hooks")
     places: tuple[str, ...] = ()  # of the files of this shape, if the agent has others
@@ -157,7 +156,7 @@ class AgentFormat:
         return own if own is not None else self.timeouts.get(event_name, self.timeout)
 
     def stdin_template(self, event_name: str) -> DataTemplate:
-        named = {self.event_key: self.stdin_names.get(event_name, event_name)} if self.event_key else {}
+        named = {self.event_key: event_name} if self.event_key else {}
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
         return DataTemplate(_compile(value, PlaceholderResolver(self.vocabulary_at(event_name))))
 

@@ -25,13 +25,13 @@ _STDIN: Final[dict[str, dict[str, Any]]] = {
     "stop": {"assistant_response": "{{stop.message | or_empty}}"},
 }
 _TRIGGERS: Final = {
-    "SessionStart": "sessionStart",
+    "SessionStart": "agentSpawn",
     "UserPromptSubmit": "userPromptSubmit",
     "PreToolUse": "preToolUse",
     "PostToolUse": "postToolUse",
     "Stop": "stop",
 }
-"""Triggers in a file of hooks, and the events' names on stdin."""
+"""Triggers in a file of hooks, which are also the events' names on stdin there, and the names in an agent."""
 _ALIASES: Final = {"shell": "execute_bash", "read": "fs_read", "write": "fs_write"}
 _CONTEXT: Final = ResultParser(ResultFormat.ERROR, Audience.AGENT)
 
@@ -71,7 +71,6 @@ FILE_FORMAT: Final = AgentFormat(
     layout=Layout.LIST,
     places=(".kiro/hooks/*.json",),
     event_names=frozenset(_TRIGGERS),
-    stdin_names=_TRIGGERS,
     entry_event_key="trigger",
     action_key="action",
     entry_keys=("name", "description", "timeout", "enabled"),
