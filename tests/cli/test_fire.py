@@ -157,7 +157,7 @@ def test_what_is_missing_is_said(hookline):
     assert "No hooks file applies here" in hookline("fire", "tool.before", "--tool", "bash").stdout
     Path("hookline.yaml").write_text("hooks: [{id: a, on: tool.before, when: {tool: bash}, then: deny}]")
     result = hookline("fire", "tool.before")
-    assert (result.exit_code, "--tool NAME" in result.stdout) == (0, True)
+    assert (result.exit_code, "--tool NAME" in result.stdout) == (2, True)
     assert "--tool" not in hookline("fire", "tool.before", "--tool", "read_file").stdout
     Path("hookline.yaml").write_text("hooks: [{id: a, on: tool.before, whn: {tool: bash}, then: deny}]")
     assert "The hooks are off because of the errors above." in hookline("fire", "tool.before", "--tool", "bash").stdout

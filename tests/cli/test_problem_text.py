@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import io
+import sys
+
+import pytest
+
 from hookline.cli.problem_text import show_problems
 from hookline.config.problem import NO_LINE, Problem, Severity
 
@@ -20,3 +25,27 @@ def test_a_problem_of_a_whole_file_has_no_line() -> None:
     problem = Problem("no-file", "x.yaml", NO_LINE, "This file does not exist.")
     assert str(problem) == "x.yaml  This file does not exist."
     assert problem.as_json()["line"] is None
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, _Terminal])
+def test_a_long_problem_is_wrapped_on_a_terminal_only(stream: type[io.StringIO], monkeypatch) -> None:
+    shown = stream()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    show_problems(
+        [
+            Problem(
+                "a", "some/long/path/hookline.yaml", 2, "This is not a key. Write `then` beside `when`, not below it."
+            )
+        ]
+    )
+    lines = shown.getvalue().splitlines()
+    assert " ".join(" ".join(lines).split()).startswith("some/long/path/hookline.yaml:2 This is not a key.")
+    assert len(lines) == (1 if stream is io.StringIO else 3)
+    assert stream is io.StringIO or all(len(line) <= 40 for line in lines)

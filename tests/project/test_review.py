@@ -97,6 +97,12 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
             [("gate", "n")],
         ),
         (
+            "digitorn",
+            "digitorn.yaml",
+            "runtime: {hooks: [{id: g, on: tool_end, action: {type: shell, command: make, on_error: inject}}]}",
+            [("shell", "make"), ("if it fails, the agent is told how", "")],
+        ),
+        (
             "flo",
             "hub.json",
             '{"hooks": {"PreToolUse": [{"action": "log"}]}}',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ import click
 from hookline.cli.agent_options import machine
 from hookline.cli.context import skill_files, sources
 from hookline.cli.options import Verb, dialect_option, json_option
-from hookline.cli.output import err, out, out_json
+from hookline.cli.output import err, fit_terminal, out, out_json
 from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
@@ -126,7 +127,7 @@ def _count_hooks(file: ParsedFile) -> int:
 
 
 def _print_report(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> None:
-    show_problems(problems, out)
+    show_problems(problems, lambda text, colour: out(fit_terminal(text, sys.stdout), colour))
     if not files:
         out("No hooks file found. `hookline init` writes one.")
         return

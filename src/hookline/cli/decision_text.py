@@ -36,11 +36,12 @@ def show_decision(decision: Decision, before: Event, *, explain: bool, missing: 
     """`missing` says what was not there to decide about."""
     word = "halt" if decision.halt else decision.verdict.word
     meaning = "the agent stops" if decision.halt else _MEANINGS[decision.verdict]
-    if missing and decision.verdict is Verdict.SILENT:
-        meaning += f". {missing}"
+    told = decision.reason or meaning
+    if missing and decision.by is None and not decision.halt:
+        told += f". {missing}"
     colour = Colour.RED if decision.halt else _COLOURS[decision.verdict]
     show = _out_wrapped if explain else out
-    text = f"{word}: {decision.reason or meaning}"
+    text = f"{word}: {told}"
     out_labelled(word, colour, (wrap(text, "", hanging="  ") if explain else text).removeprefix(word))
     if decision.by is not None:
         show(f"  by {decision.by}{_origin_text(decision)}")

@@ -40,7 +40,15 @@ def out_labelled(label: str, colour: Colour, text: str) -> None:
 
 
 def err(text: str, colour: Colour | None = None) -> None:
-    _write(sys.stderr, _paint(printable_lines(text), colour, sys.stderr))
+    _write(sys.stderr, _paint(fit_terminal(printable_lines(text), sys.stderr), colour, sys.stderr))
+
+
+def fit_terminal(text: str, stream: TextIO | None) -> str:
+    """The text with its long lines wrapped, if it is for a terminal; programs read each message as one line."""
+    if stream is None or not stream.isatty():
+        return text
+    width = terminal_width()
+    return "\n".join(wrap(line, "", hanging="  ") if len(line) > width else line for line in text.split("\n"))
 
 
 def _paint(text: str, colour: Colour | None, stream: TextIO | None) -> str:
@@ -68,7 +76,7 @@ def write_now(text: str) -> None:
 
 
 def err_line(line: str) -> None:
-    _write(sys.stderr, line)
+    _write(sys.stderr, fit_terminal(line, sys.stderr))
 
 
 def printable_lines(text: str) -> str:

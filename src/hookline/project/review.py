@@ -87,10 +87,16 @@ def effects_of_hook(hook: Hook) -> HookEffects:
         action = replace(action, program=replace(action.program, env=()), only_if=only_if)
     said = (
         *_describe_action(action, words),
-        *((f"if it fails, {_answer_word(what, words)}", text) for what, text in describe_outcome(hook.on_error)),
+        *(_on_failure(what, text, words) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
     return HookEffects(hook.id, hook.event_name, hook.origin.line, deeds)
+
+
+def _on_failure(what: str, text: str, words: Wording) -> tuple[str, str]:
+    if what == "tell" and not text:  # the text is that of the failure
+        return "if it fails, the agent is told how", ""
+    return f"if it fails, {_answer_word(what, words)}", text
 
 
 def _describe_action(action: Action, words: Wording) -> Iterator[tuple[str, str]]:
