@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from hookline.cli.options import complete_hook
+
 CONFIG = """\
 hooks:
   - {id: second, on: tool.before, order: 5, then: {run: 'true'}, on_error: closed, tags: [slow, x], scope: {agent: coder}}
@@ -26,6 +28,14 @@ def test_hooks_stand_in_the_order_in_which_they_are_asked(hookline):
         "reads": "nonzero",
     }
     assert [hook["enabled"] for hook in listed] == [False, True]
+
+
+def test_hooks_that_nobody_wrote_are_not_listed(hookline):
+    """Those that observe calls for `after`."""
+    when = "{after: {kind: write}, not: {after: {runs: pytest, ok: true, since: write}}}"
+    Path("hookline.yaml").write_text(f"hooks: [{{id: tested, on: stop, when: {when}, then: {{deny: Run pytest.}}}}]\n")
+    assert [hook["id"] for hook in json.loads(hookline("list", "--json").stdout)] == ["tested"]
+    assert complete_hook(None, None, "") == ["tested"]  # type: ignore[arg-type]
 
 
 def test_a_projects_program_waits_for_trust_and_a_named_files_does_not(hookline):

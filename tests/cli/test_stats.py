@@ -62,3 +62,12 @@ def test_hooks_that_are_always_overridden(hookline, recorder):
 def test_nothing_in_the_window(hookline, recorder):
     record_a_few(recorder)
     assert "No hook has acted since" in hookline("stats", "--since", "2999-01-01").stdout
+
+
+def test_hooks_that_nobody_wrote_are_not_counted(hookline, recorder):
+    """Those that observe calls for `after`."""
+    record_a_few(recorder)
+    when = "{after: {kind: write}, not: {after: {runs: pytest, ok: true, since: write}}}"
+    Path("hookline.yaml").write_text(f"hooks: [{{id: tested, on: stop, when: {when}, then: {{deny: Run pytest.}}}}]\n")
+    rows = [json.loads(line)["hook"] for line in hookline("stats", "--json").stdout.splitlines()]
+    assert [name for name in rows if name.startswith("tested")] == ["tested"]

@@ -21,6 +21,8 @@ from hookline.cli.output import (
     wrap,
 )
 from hookline.cli.record_options import local_time, require_records, since_option, the_record
+from hookline.engine.book import Book
+from hookline.hooks.conditions.past_events import is_written
 from hookline.record.hook_stats import HookStats, count_hooks
 from hookline.record.hooks_then import HookPaths, paths_by_name
 from hookline.record.record_reader import first_time, read_records
@@ -44,7 +46,10 @@ def verb(since: str, as_json: bool) -> None:
     require_records(directory)
     counted = count_hooks(read_records(directory, lambda line: b'"trace":' in line, since), HookPaths(directory).find)
     rows = sorted(counted.values(), key=lambda each: (-each.ran, each.hook))
-    idle = _idle_hooks(counted)
+    book = load_book((), None, importing=False)
+    idle = _idle_hooks(book, counted)
+    observers = {hook.id for hook in book.hooks if not is_written(hook)}
+    rows = [each for each in rows if each.hook not in observers]
     if as_json:
         for each in rows:
             out_json_line({**each.as_json(), "always_overridden": each.is_always_overridden})
@@ -55,11 +60,11 @@ def verb(since: str, as_json: bool) -> None:
         _show(rows, idle, _window(directory, since))
 
 
-def _idle_hooks(counted: dict[tuple[str, str], HookStats]) -> list[HookStats]:
+def _idle_hooks(book: Book, counted: dict[tuple[str, str], HookStats]) -> list[HookStats]:
     """The hooks that are active here and took part in no decision."""
-    book = load_book((), None, importing=False)
     paths = paths_by_name(book.files)
-    active = [(paths.get(hook.origin.file, hook.origin.file), hook) for hook in book.hooks if hook.enabled]
+    written = [hook for hook in book.hooks if hook.enabled and is_written(hook)]
+    active = [(paths.get(hook.origin.file, hook.origin.file), hook) for hook in written]
     return [HookStats(hook.id, path, hook.origin.line) for path, hook in active if (path, hook.id) not in counted]
 
 

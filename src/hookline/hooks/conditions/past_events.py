@@ -8,7 +8,7 @@ from typing import Any, Final
 from hookline.errors import ConditionError
 from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.hook import EventCount
+from hookline.hooks.hook import EventCount, Hook
 from hookline.hooks.host import FireLimiter, Host
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.outcome import SILENT, Outcome
@@ -113,3 +113,8 @@ class Remember:
     async def run(self, event: Event, host: Host) -> Outcome:
         host.limits.remember(event, self.key, self.happened)
         return SILENT
+
+
+def is_written(hook: Hook) -> bool:
+    """False for a hook that nobody wrote: it observes calls for a condition `after` of another one."""
+    return not isinstance(hook.then, Remember)
