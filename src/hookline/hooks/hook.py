@@ -142,8 +142,9 @@ class Hook:
     @property
     def guards(self) -> bool:
         """Its action is instant and can only stop, so it fires if its condition cannot be evaluated."""
+        halts = bool(self.then.may & EVENTS[self.event].accepts & May.HALT)  # also after a tool
         stops = self.may_stop and bool(self.then.may & (May.DENY | May.ASK | May.HALT))
-        return self.then.instant and stops and not self.may & (May.ALLOW | May.CHANGE)
+        return self.then.instant and (stops or halts) and not self.may & (May.ALLOW | May.CHANGE)
 
     def fires_undecided(self, event: Event) -> bool:
         """Whether it fires if its condition cannot be evaluated. It keeps an agent from stopping only once."""
