@@ -42,7 +42,7 @@ T = TypeVar("T")
 class _PausableTimeout:
     """One hook's timeout. It resumes when the last pause ends.
 
-    `asyncio.timeout` would take three times as long, and every hook that waits for something has one.
+    `asyncio.timeout` would take twice as long, and every hook that waits for something has one.
     """
 
     _timer: asyncio.Handle
