@@ -313,6 +313,16 @@ def test_a_file_that_a_hook_only_writes_does_not_count(project: Project) -> None
         ("echo a > x.sh; sh x.sh", "x.sh"),
         ("find . -name x.sh -exec sh {} +", "x.sh"),
         ("ssh -o ProxyCommand=./x.sh host", "x.sh"),
+        ("LD_PRELOAD=./x.so ls", "x.so"),
+        ("git --exec-path=lib scan", "lib/git-scan"),
+        ("python3 -c 'import os, tools.scan'", "tools/scan.py"),
+        ("python3 -c 'from scan import x'", "scan.py"),
+        ("""node -e 'require("./x")'""", "x.js"),
+        ("php -d auto_prepend_file=x.php y.php", "x.php"),
+        ("NODE_OPTIONS='--require ./x.js' node y.js", "x.js"),
+        ("PYTHONPATH=lib python3 -m scan", "lib/scan.py"),
+        ("bash --rcfile x.sh -i", "x.sh"),
+        ("perl -Mlib=lib -MX -e 1", "lib/X.pm"),
     ],
 )
 def test_every_way_to_run_a_file_counts(project: Project, command: str, script: str) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import ASSIGNMENT
-from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
+from hookline.shell.programs import CODE_VARIABLES, INTERPRETERS, SHELLS, program_name
 from hookline.shell.run_patterns import ShellToken, find_run_patterns, tokenize
 
 _MAX_DEPTH: Final = 4  # commands quoted inside commands
@@ -121,6 +121,8 @@ _NO_OUTPUT_OPTION: Final = frozenset(
 )
 _OUTPUT_OPTIONS: Final = frozenset(("-o", "--output", "--output-file", "--out"))
 
+_PYTHON_IMPORT: Final = lazy_pattern(r"\b(?:import|from)\s+([\w.]{1,100}(?:\s*,\s*[\w.]{1,100}){0,20})")
+_NODE_IMPORT: Final = lazy_pattern(r"(?:require|import|from)\s*\(?\s*[\"'`](\.{0,2}/[^\"'`\s]{1,200})")
 _NODE: Final = frozenset(("node", "nodejs", "bun", "deno", "tsx", "ts-node"))
 NODE_SUFFIXES: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".json", ".node")
 _IMPLIED_FILES: Final = {
@@ -211,10 +213,17 @@ class _Command:
     def only_reads(self) -> bool:
         """Whether it does nothing with its files but read or write them."""
         program = self.program
+        if any(map(_loads_code, self.words[: self.program_at])):  # LD_PRELOAD=./x.so ls
+            return False
         if program in _WRITERS or (not program and not self.words):
             return True
         options = _CODE_OPTIONS.get(program)
         return program in _READERS and not (options and any(map(options.fullmatch, self.arguments)))
+
+
+def _loads_code(word: str) -> bool:
+    assigned = ASSIGNMENT.match(word)
+    return assigned is not None and CODE_VARIABLES.fullmatch(assigned[1]) is not None
 
 
 def find_file_words(text: str) -> Iterator[FileWord]:
@@ -342,6 +351,7 @@ def _implied_words(command: _Command) -> Iterator[FileWord]:
         yield from map(FileWord, _python_files(words))
     if programs & _NODE:
         operands = [word.partition("=")[2] if word.startswith("-") else word for word in words]
+        operands += [path for word in words for path in _NODE_IMPORT.findall(word)]
         yield from (FileWord(f"{word}{end}") for word in operands if word for end in NODE_SUFFIXES)
         yield from (FileWord(f"{word}/index{end}") for word in operands if word for end in NODE_SUFFIXES)
         yield from (FileWord(f"{word}/package.json") for word in operands if word)
@@ -352,7 +362,9 @@ def _implied_words(command: _Command) -> Iterator[FileWord]:
         yield FileWord("*.go", is_searched=True)
     if "git" in programs:
         yield from (
-            FileWord(word.partition("=")[2], is_searched=True) for word in words if "hookspath=" in word.lower()
+            FileWord(word.partition("=")[2], is_searched=True)
+            for word in words
+            if "hookspath=" in word.lower() or word.startswith("--exec-path=")
         )
 
 
@@ -360,15 +372,22 @@ def _python_files(words: list[str]) -> Iterator[str]:
     for at, word in enumerate(words):
         option = re.fullmatch(r"-[bBdEiIOPqsSuvx]*m(.*)", word)
         module = (option[1] or "".join(words[at + 1 : at + 2])) if option else ""
+        for imported in _PYTHON_IMPORT.findall(word):  # python3 -c 'import x'
+            for each in imported.replace(" ", "").split(","):
+                yield from _module_files(each)
         if re.fullmatch(r"[\w.]+", module):
-            path = module.replace(".", "/")
-            yield from (f"{path}.py", f"{path}/__main__.py", f"{path}/__init__.py")
-            while "/" in path:
-                path = path.rpartition("/")[0]
-                yield f"{path}/__init__.py"
+            yield from _module_files(module)
             yield from _IMPLIED_FILES.get(module, ())
         elif not word.startswith("-"):
             yield f"{word}/__main__.py"
+
+
+def _module_files(module: str) -> Iterator[str]:
+    path = module.replace(".", "/")
+    yield from (f"{path}.py", f"{path}/__main__.py", f"{path}/__init__.py")
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield f"{path}/__init__.py"
 
 
 def _library_files(words: list[str]) -> Iterator[str]:
