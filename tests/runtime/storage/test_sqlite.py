@@ -8,8 +8,8 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -168,9 +168,11 @@ async def test_tables_of_something_else_are_left_alone(tmp_path: Path) -> None:
     other.close()
 
 
-@contextmanager
-def without_rights() -> Iterator[Path]:
+@asynccontextmanager
+async def without_rights() -> AsyncIterator[Path]:
     """A directory of a user to whom rights apply: they do not to root."""
+    async with open_store_with_thread("sqlite:///:memory:"):
+        pass  # this loads all the code that a store needs: the user may not read it
     with tempfile.TemporaryDirectory(prefix="hookline-") as name:
         directory = Path(name)
         root = os.geteuid() == 0
@@ -187,7 +189,7 @@ def without_rights() -> Iterator[Path]:
 
 @async_test
 async def test_a_file_that_cannot_be_written_is_told() -> None:
-    with without_rights() as directory:
+    async with without_rights() as directory:
         file = directory / "store.db"
         async with open_store_with_thread(file_url(file)) as store:
             await store.add_message("t", make_message("1"))
@@ -200,7 +202,7 @@ async def test_a_file_that_cannot_be_written_is_told() -> None:
 
 @async_test
 async def test_a_directory_that_cannot_be_written_is_told() -> None:
-    with without_rights() as directory:
+    async with without_rights() as directory:
         directory.chmod(0o500)
         assert "check the permissions" in await refusal(directory / "store.db")
         assert "check the permissions" in await refusal(directory / "new" / "store.db")
