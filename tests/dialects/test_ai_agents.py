@@ -183,4 +183,5 @@ def test_a_tool_with_any_odd_input_is_judged_without_a_traceback() -> None:
     odd: list[dict[str, Any]] = [{}, {"input": {"file_path": 5}}, {"name": "FileReader", "input": {"x": [{}]}}]
     for tool in odd:
         decision = fire(config, Event("tool.before", {"tool": tool}), dialect="ai_agents")
-        assert (decision.verdict, decision.failures) == (Verdict.SILENT, ())
+        expected = Verdict.SILENT if "name" in tool else Verdict.DENY  # which tool it is, nobody can say
+        assert (decision.verdict, decision.failures) == (expected, ())
