@@ -142,7 +142,7 @@ async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) ->
 
 @router.delete("/sessions/{id}", Role.EDITOR, of_session=True)
 async def delete_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Its last events fire, then all of it goes but its decisions, which are the record. It is not listed any more."""
+    """Its last events fire, then everything is deleted but its decisions, which stay in the record. It is no longer listed."""
     await _working(hub.sessions.delete(await _find(hub, id)))
     return {"ok": True}
 
