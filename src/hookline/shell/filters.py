@@ -62,10 +62,6 @@ def _filter(words: Sequence[str], text: str) -> list[str]:
     return [printed, UNKNOWN] if name in _DECODERS else [printed]
 
 
-def _operands(arguments: Sequence[str]) -> list[str]:
-    return [each for each in arguments if not each.startswith("-") or each == "-"]
-
-
 def _reverse(arguments: Sequence[str], text: str) -> str:
     if arguments:
         raise _NotUnderstood
@@ -218,9 +214,25 @@ def _awk(arguments: Sequence[str], text: str) -> str:
 
 _SED_SUBSTITUTE: Final = lazy_pattern(r"s([^\w\s\\;])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1([gpI0-9]*)", re.DOTALL)
 _SED_PART: Final = lazy_pattern(r"\.|\\[][/.*^$|,#@!;+?(){} -]|[^][\\.*^$+?(){}|]|\[\^?[^][\\]+\]")
+_SED_SEPARATOR: Final = lazy_pattern(r"\s*(?:[;\n]\s*)*")
 
 
 def _sed(arguments: Sequence[str], text: str) -> str:
+    for script in _sed_scripts(arguments):
+        at = 0
+        while at < len(script):
+            found = _SED_SUBSTITUTE.match(script, at)
+            if found is None:
+                raise _NotUnderstood
+            text = _substitute_lines(found, text)
+            end = _SED_SEPARATOR.match(script, found.end())
+            at = end.end() if end else found.end()
+            if at == found.end() and at < len(script):
+                raise _NotUnderstood
+    return text
+
+
+def _sed_scripts(arguments: Sequence[str]) -> list[str]:
     scripts, rest = list[str](), list(arguments)
     while rest:
         word = rest.pop(0)
@@ -234,25 +246,29 @@ def _sed(arguments: Sequence[str], text: str) -> str:
             raise _NotUnderstood
         else:
             scripts.append(word)
-    for script in scripts:
-        at = 0
-        while at < len(script):
-            found = _SED_SUBSTITUTE.match(script, at)
-            if found is None:
-                raise _NotUnderstood
-            lines = text.split("\n")
-            last = lines.pop() if lines[-1] == "" else None
-            text = "\n".join([*(_substitute(found, line) for line in lines), *([] if last is None else [last])])
-            end = re.compile(r"\s*(?:[;\n]\s*)*").match(script, found.end())
-            at = end.end() if end else found.end()
-            if at == found.end() and at < len(script):
-                raise _NotUnderstood
-    return text
+    return scripts
+
+
+def _substitute_lines(found: re.Match[str], text: str) -> str:
+    lines = text.split("\n")
+    last = lines.pop() if lines[-1] == "" else None
+    return "\n".join([*(_substitute(found, line) for line in lines), *([] if last is None else [last])])
 
 
 def _substitute(found: re.Match[str], line: str) -> str:
-    """Patterns with one repetition at most, which cannot take long."""
-    source, new, flags = found[2].replace("\\" + found[1], found[1]), found[3], found[4]
+    pattern, new, flags = _python_pattern(found[2].replace("\\" + found[1], found[1])), found[3], found[4]
+    if re.search(r"\\[^\\/&.]", new) or not re.fullmatch("[gpI]*", flags) or (not line and not pattern.strip("^$")):
+        raise _NotUnderstood
+    compiled = re.compile(pattern, re.IGNORECASE if "I" in flags else 0)
+
+    def replacement(match: re.Match[str]) -> str:
+        return re.sub(r"\\(.)|&", lambda each: each[1] or match[0], new)
+
+    return compiled.sub(replacement, line, count=0 if "g" in flags else 1)
+
+
+def _python_pattern(source: str) -> str:
+    """The same pattern for Python. It may have one repetition: matching several can take very long."""
     anchored, source = source.startswith("^"), source.removeprefix("^")
     ends, source = source.endswith("$") and not source.endswith("\\$"), source.removesuffix("$")
     parts, at, repetitions = list[str](), 0, 0
@@ -266,20 +282,9 @@ def _substitute(found: re.Match[str], line: str) -> str:
             repetitions += 1
             parts.append(source[at])
             at += 1
-    if (
-        repetitions > 1
-        or re.search(r"\\[^\\/&.]", new)
-        or not re.fullmatch("[gpI]*", flags)
-        or (not line and not parts)
-    ):
+    if repetitions > 1:
         raise _NotUnderstood
-    pattern = ("^" if anchored else "") + "".join(parts) + ("$" if ends else "")
-    compiled = re.compile(pattern, re.IGNORECASE if "I" in flags else 0)
-
-    def replacement(match: re.Match[str]) -> str:
-        return re.sub(r"\\(.)|&", lambda each: each[1] or match[0], new)
-
-    return compiled.sub(replacement, line, count=0 if "g" in flags else 1)
+    return ("^" if anchored else "") + "".join(parts) + ("$" if ends else "")
 
 
 def _join(arguments: Sequence[str], text: str) -> str:
@@ -307,37 +312,9 @@ _DECODERS: Final = frozenset(("base64", "gbase64", "basenc", "openssl", "base32"
 """What they print stays unknown as well, since nobody who reads the line sees it."""
 _COPIES: Final = frozenset(
     (
-        *(
-            "cat",
-            "tee",
-            "uniq",
-            "grep",
-            "egrep",
-            "fgrep",
-            "rg",
-            "pv",
-            "sponge",
-            "column",
-            "fold",
-            "fmt",
-            "expand",
-            "unexpand",
-        ),
-        *(
-            "iconv",
-            "dos2unix",
-            "envsubst",
-            "dd",
-            "strings",
-            "less",
-            "more",
-            "bat",
-            "buffer",
-            "mbuffer",
-            "ts",
-            "stdbuf",
-            "shuf",
-        ),
+        *("cat", "tee", "uniq", "grep", "egrep", "fgrep", "rg", "pv", "sponge", "column", "fold", "fmt", "expand"),
+        *("unexpand", "iconv", "dos2unix", "envsubst", "dd", "strings", "less", "more", "bat", "buffer", "mbuffer"),
+        *("ts", "stdbuf", "shuf"),
     )
 )
 """They print what they read, or parts of it."""
