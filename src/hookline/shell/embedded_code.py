@@ -159,7 +159,7 @@ def computed_commands(
     value of a variable.
     """
     given = [*inputs, *values]
-    codes = [text for text in (*words[1:], *scripts, *inputs) if _COMPUTED_CALL.search(text) or _MADE_CODE.search(text)]
+    codes = [text for text in (*words[1:], *scripts, *inputs) if _computes_command(text)]
     if not codes:
         return
     if any(map(_MADE_CODE.search, codes)) or any(text not in codes and not HAS_UNKNOWN.search(text) for text in inputs):
@@ -172,6 +172,10 @@ def computed_commands(
             yield InnerCommand(tuple(arguments[at:]))
         yield InnerCommand(code=word.partition("=")[2] or word)
     yield from (InnerCommand(code=text) for text in given if text not in codes and not HAS_UNKNOWN.search(text))
+
+
+def _computes_command(text: str) -> bool:
+    return _COMPUTED_CALL.search(text) is not None or _MADE_CODE.search(text) is not None
 
 
 def _joined_literals(code: str) -> Iterator[InnerCommand]:
@@ -257,7 +261,7 @@ def has_call(words: Sequence[str]) -> bool:
     if _HOME.search(text) is not None:
         return True
     if "'" not in text and '"' not in text and "`" not in text and not any(each in text for each in ("%x", "qx", "qw")):
-        return _COMPUTED_CALL.search(text) is not None or _MADE_CODE.search(text) is not None  # nothing is quoted
+        return _computes_command(text)  # nothing is quoted
     return (
         "`" in text
         or _CALL.search(text) is not None
@@ -269,8 +273,7 @@ def has_call(words: Sequence[str]) -> bool:
         or _PIPE_OPEN.search(text) is not None
         or _DELETING.search(text) is not None
         or _STARTS_PROGRAMS.search(text) is not None
-        or _COMPUTED_CALL.search(text) is not None
-        or _MADE_CODE.search(text) is not None
+        or _computes_command(text)
     )
 
 

@@ -26,15 +26,15 @@ _MARKED_KEY: Final = lazy_pattern(r"(?is)credential\.(?:.+\.)?helper|submodule\.
 _KEY: Final = lazy_pattern(r"[A-Za-z][\w-]*\..*[\w-]", re.DOTALL)
 _SECTION: Final = lazy_pattern(r"\[\s*([\w.-]+)(?:\s+\"([^\"]*)\")?\s*\]")
 _TRANSPORTS: Final = frozenset(("--upload-pack", "--receive-pack", "--exec"))
-_SIGNS: Final = lazy_pattern(r" (?:-c|config\b|clone\b|--(?:upload-pack|receive-pack|exec=|config)|ext::)")
+_NAMES_PROGRAM: Final = lazy_pattern(r" (?:-c|config\b|clone\b|--(?:upload-pack|receive-pack|exec=|config)|ext::)")
 SETTINGS_FILES: Final = (".gitconfig", "config", "gitconfig", "config.worktree")
 
 Settings = Iterator[tuple[str, str]]
 
 
-def may_run(words: Sequence[str]) -> bool:
-    """Whether the arguments of git may set what it runs, at a quick look."""
-    return _SIGNS.search(" ".join(words)) is not None
+def may_name_program(words: Sequence[str]) -> bool:
+    """Whether the arguments of git may say which other program it runs. Cheap, and true too often."""
+    return _NAMES_PROGRAM.search(" ".join(words)) is not None
 
 
 def settings_of_words(words: Sequence[str], variables: Mapping[str, Mapping[str, None]]) -> Settings:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.deletions import DELETERS, deletion_command
 from hookline.shell.embedded_code import INTERPRETERS, has_call
-from hookline.shell.git_settings import may_run
+from hookline.shell.git_settings import may_name_program
 from hookline.shell.program_languages import LANGUAGES, PACKAGE_PROGRAMS, has_commands
 from hookline.shell.programs import EVALUATORS, SHELLS, program_name
 from hookline.shell.renamed_programs import RENAMERS
@@ -87,7 +87,7 @@ def _is_ordinary(words: tuple[str, ...]) -> bool:
         if first in _SPECIAL_WITH_OPTIONS or name.lower() in _SPECIAL_WITH_OPTIONS:
             return False
         lowered = name.lower()
-    if name in _SPECIAL_WITH_OPTIONS or (name == "git" and may_run(words)):
+    if name in _SPECIAL_WITH_OPTIONS or (name == "git" and may_name_program(words)):
         return False
     if name in _MAY_RUN_TEXT and any("$(" in word or "`" in word or word in ("-C", "pkg") for word in words):
         return False

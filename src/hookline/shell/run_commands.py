@@ -65,9 +65,9 @@ _PROGRAM_VARIABLE: Final = lazy_pattern(
     r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER|LESSOPEN|LESSCLOSE|BROWSER|GIT_EXTERNAL_DIFF|GIT_SSH|\w+_ASKPASS"
 )
 _PROMPT_VARIABLE: Final = lazy_pattern(r"PS[0-4]|R?PROMPT\d?")
-_START_FILES: Final = frozenset(("BASH_ENV", "ENV"))
-_GIT_FILES: Final = frozenset(("GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
-_STARTUP_NAMES: Final = (
+_STARTUP_VARIABLES: Final = frozenset(("BASH_ENV", "ENV"))
+_GIT_CONFIG_VARIABLES: Final = frozenset(("GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
+_STARTUP_FILES: Final = (
     *(".bashrc", ".bash_profile", ".bash_login", ".profile", ".bash_logout", ".bash_aliases"),
     *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc"),
 )
@@ -178,9 +178,7 @@ class _Reader:
     functions: set[str] = field(default_factory=set)
     aliases: dict[str, dict[str, None]] = field(default_factory=dict)
     scripts: dict[str, dict[str, None]] = field(default_factory=dict)  # what the text writes into a file of this name
-    copies: dict[str, dict[str, None]] = field(
-        default_factory=dict
-    )  # the programs that a file of this name is a copy of
+    copies: dict[str, dict[str, None]] = field(default_factory=dict)  # what a file of this name is a copy of
     git_aliases: dict[str, dict[str, None]] = field(default_factory=dict)
     evaluates_values: bool = False  # `${x@P}`: the values of variables are expanded again
     texts: Iterator[int] = field(default_factory=count)
@@ -321,9 +319,9 @@ class _Reader:
             if git_settings.alias_of(key):  # a later command may use it
                 yield git_settings.run_by_alias(words[0], value, ())
         if self.git_aliases:
-            at = next((at for at, word in enumerate(words) if word in self.git_aliases), None)
-            for value in self.git_aliases[words[at]] if at is not None else ():
-                yield git_settings.run_by_alias(words[0], value, words[at + 1 :] if at is not None else ())
+            at = next((at for at, word in enumerate(words) if word in self.git_aliases), len(words))
+            for value in self.git_aliases[words[at]] if at < len(words) else ():
+                yield git_settings.run_by_alias(words[0], value, words[at + 1 :])
         yield from git_settings.run_by_transport(words)
 
     def _script_texts(self, file: str) -> Iterator[str]:
@@ -372,17 +370,17 @@ class _Reader:
             texts = [value.lstrip("|-") for value in values]
         elif _PROMPT_VARIABLE.fullmatch(name):
             texts = [_as_document(value) for value in values if _SUBSTITUTES.search(value)]
-        elif name in _GIT_FILES:
-            found = (each for value in values for each in self._start_texts(value, place))
+        elif name in _GIT_CONFIG_VARIABLES:
+            found = (each for value in values for each in self._startup_texts(value, place))
             self._note_git_settings(each for text in found for each in git_settings.settings_of_text(text))
-        elif name in _START_FILES:
-            texts = [text for value in values for text in self._start_texts(value, place)]
+        elif name in _STARTUP_VARIABLES:
+            texts = [text for value in values for text in self._startup_texts(value, place)]
         elif self.evaluates_values or any(map(_SUBSCRIPT.search, values)):  # `x='a[$(date)]'; ((x))`
             texts = [_as_document(value) for value in values if _SUBSTITUTES.search(value)]
         for text in dict.fromkeys(texts):
             self.add_text(text, place.path, -1, place.depth + 1)
 
-    def _start_texts(self, file: str, place: _Place) -> Iterator[str]:
+    def _startup_texts(self, file: str, place: _Place) -> Iterator[str]:
         """What a shell runs before its own commands, if the line says it."""
         yield from self._script_texts(file)
         if is_descriptor(file) or file.startswith("/dev/fd/"):
@@ -540,7 +538,7 @@ class _Reader:
     def _startup_commands(self, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         """`bash --rcfile file`, and startup files that the same text writes."""
         files = [after for before, after in pairwise(words) if before in ("--rcfile", "--init-file")]
-        files += [file for file in _STARTUP_NAMES if file in self.scripts]
+        files += [file for file in _STARTUP_FILES if file in self.scripts]
         yield from (InnerCommand(code=text) for file in files for text in self._file_input([file], place))
 
     def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
