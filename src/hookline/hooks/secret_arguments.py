@@ -12,15 +12,13 @@ from hookline.lazy_imports import lazy_pattern
 class _Rule(NamedTuple):
     """Which of the words after a program or subcommand are secret."""
 
-    values: tuple[
-        str, ...
-    ] = ()  # options and words whose value is secret: the next word, or the rest of a short option
+    values: tuple[str, ...] = ()  # options and words before a secret; it may be attached to a short option
     attached: tuple[str, ...] = ()  # options whose value is the rest of the word, never the next one
-    position: int = -1  # of the first secret word among those that are not options; and the next one is masked too
+    position: int = -1  # of the first of two secret words among those that are not options
     needs: str = ""  # the position counts only with this option, which is a letter or begins with dashes
     separator: str = ""  # what follows it in any word: `NAME=hunter2`, `ann%hunter2`
     options: str = "-"  # what an option begins with
-    contains: str = ""  # a value without it is no secret; and short options may stand together
+    contains: str = ""  # a value without it is not a secret; short options may be grouped: `-sb`
 
 
 class _Secret(NamedTuple):
@@ -114,13 +112,8 @@ MENTIONS: Final = "|".join(
             for name in _RULES
             if not re.search("^(curl|.*zip.*|7z.*|https?|xhs?)$", name)
         ),
-        *(
-            r"curl.*-\w*b",
-            "zip.*-P",
-            "7z.*-p",
-            r"\bhttps?\W.*-a",
-            r"\bxhs?\W.*-a",
-        ),  # few of those commands have a secret
+        # few commands of these programs have a secret
+        *(r"curl.*-\w*b", "zip.*-P", "7z.*-p", r"\bhttps?\W.*-a", r"\bxhs?\W.*-a"),
         *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
     )
 )
@@ -184,10 +177,10 @@ def _find_secrets(rule: _Rule, words: Sequence[str]) -> Iterator[_Secret]:
 
 
 def _has_option(word: str, needed: str) -> bool:
-    """A letter is one among others in a short option."""
-    return (
-        word == needed if needed.startswith("-") else not word.startswith("--") and word[:1] == "-" and needed in word
-    )
+    """Whether the word is this option, or a group of short options with this letter."""
+    if needed.startswith("-"):
+        return word == needed
+    return word.startswith("-") and not word.startswith("--") and needed in word
 
 
 def _is_value(rule: _Rule, words: Sequence[str], at: int) -> bool:
