@@ -37,7 +37,7 @@ def test_a_second_engine_says_that_one_is_running(project, process, monkeypatch)
 
 @contextmanager
 def detached_engine(home: Path) -> Iterator[subprocess.Popen[bytes]]:
-    code = "from hookline.cli import serve; serve._LOOK_SECONDS = 0.05; from hookline.cli.main import main; main()"
+    code = "from hookline.cli import serve; serve._INSTALL_CHECK_SECONDS = 0.05; from hookline.cli.main import main; main()"
     with tempfile.TemporaryDirectory(prefix="hl-") as runtime:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": runtime}
         with subprocess.Popen([sys.executable, "-c", code, "serve", "--detached"], env=environ) as engine:

@@ -84,27 +84,27 @@ def verb(denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **option
 @contextmanager
 def _progress(limit: timedelta) -> Iterator[Callable[[str], None]]:
     """Tells a terminal what is being done and for how long. The solver may need all of the time for one question."""
-    doing, ended, begun = "reading the hooks", Event(), time.monotonic()
+    step, ended, begun = "reading the hooks", Event(), time.monotonic()
 
-    def begin(text: str) -> None:
-        nonlocal doing
-        doing = text
+    def begin_step(name: str) -> None:
+        nonlocal step
+        step = name
 
-    def tell() -> None:
+    def report() -> None:
         pause = _FIRST_PROGRESS_SECONDS
         while not ended.wait(pause):
-            err_line(f"{time.monotonic() - begun:.0f} of {limit.total_seconds():.0f} s: {doing}")
+            err_line(f"{time.monotonic() - begun:.0f} of {limit.total_seconds():.0f} s: {step}")
             pause = _PROGRESS_SECONDS
 
-    teller = Thread(target=tell, name="hookline-progress", daemon=True)
+    reporter = Thread(target=report, name="hookline-progress", daemon=True)
     if sys.stderr.isatty():
-        teller.start()
+        reporter.start()
     try:
-        yield begin
+        yield begin_step
     finally:
         ended.set()
-        if teller.is_alive():
-            teller.join()
+        if reporter.is_alive():
+            reporter.join()
 
 
 def _show(answer: ProofAnswer, configs: tuple[str, ...]) -> None:

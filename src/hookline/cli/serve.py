@@ -22,7 +22,7 @@ from hookline.cli.output import err, out
 from hookline.errors import HooklineError
 from hookline.project.private_file import state_directory
 
-_LOOK_SECONDS: Final = 10.0
+_INSTALL_CHECK_SECONDS: Final = 10.0
 
 
 @click.command("serve", cls=Verb, short_help="Run the local engine that answers the bridge.")
@@ -69,13 +69,13 @@ def verb(idle: float, port: int | None, background: bool, detached: bool) -> int
         return _start_in_background(directory)
     tidy = truncate_log if detached else None
     open_api = partial(LocalApi, directory=Path(directory), port=port)
-    beside = _work_detached if detached else _push_records
+    beside = _push_until_uninstalled if detached else _push_records
     if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, beside)):
         err("hookline: an engine is already running")
     return 0
 
 
-async def _work_detached() -> None:
+async def _push_until_uninstalled() -> None:
     from hookline.hosts.agents.machine import Machine
     from hookline.hosts.install.undo import load_records
 
@@ -84,11 +84,11 @@ async def _work_detached() -> None:
 
 
 async def _end_when_uninstalled(is_installed: Callable[[], bool]) -> None:
-    """Ends this process, which nobody sees, once `hookline uninstall` has removed it from the last agent."""
+    """Ends this process once `hookline uninstall` has removed hookline from the last agent: nobody sees that it runs."""
     was_installed = False
     while (installed := is_installed()) or not was_installed:
         was_installed = was_installed or installed
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_INSTALL_CHECK_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -32,7 +32,7 @@ from hookline.patterns.matchers import Shorthand, shorthand
 _ANCHORED_NAMES: Final = lazy_pattern(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
 _PLAIN_REGEX: Final = lazy_pattern(r"(\^?)([A-Za-z0-9_-]+)(\$?)")
 _ANY_TEXT: Final = ("", ".*", "(?:)")
-_AGENT: Final = "claude-code"
+_CODING_AGENT: Final = "claude-code"
 LOST_GUESS: Final = "that a tool of your own that no table knows, such as my_bash, counts by what it looks like"
 
 
@@ -133,7 +133,9 @@ def _globs(pattern: TextPattern) -> list[str] | None:
 def _holds(condition: Matches, name: str) -> bool | None:
     """In a coding agent, where every dialect reads names alike. None if it depends on how the event is read."""
     try:
-        return condition.holds(Event("tool.before", {"host": {"name": _AGENT}, "tool": {"name": name, "input": {}}}))
+        return condition.holds(
+            Event("tool.before", {"host": {"name": _CODING_AGENT}, "tool": {"name": name, "input": {}}})
+        )
     except AmbiguousField:
         return None
 

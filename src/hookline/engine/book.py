@@ -87,7 +87,7 @@ class Book:
         hooks = self._by_event.get(event.name)
         if hooks is None:
             return _decide_nothing(event)
-        tool = event.facts.get("tool")
+        tool = event.facts.get("tool")  # looked at first, because `lacks_tool` takes longer
         if not (type(tool) is dict and tool.get("name")) and lacks_tool(event):
             decision = await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain).decide()
             return _deny_without_tool(decision, hooks)
@@ -150,7 +150,7 @@ class Book:
 
 
 def _deny_without_tool(decision: Decision, hooks: EventHooks) -> Decision:
-    """The decision; a deny if no guard could find the tool that it is about. `tool.name` may have any value in it."""
+    """The decision, or a deny if the event does not say which tool it is about: the guards could not look for it."""
     event = decision.event
     if decision.verdict >= Verdict.ASK or not lacks_tool(event) or not EVENTS[event.name].accepts & May.DENY:
         return decision

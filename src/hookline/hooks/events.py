@@ -456,17 +456,15 @@ RESULT_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.sto
 """The events whose hooks see a result, and may change it, before it is stored, in the order in which they happen."""
 BACKGROUND_EVENTS: Final = frozenset({"decision.made"})  # nothing waits for the hooks on them
 TOOL_EVENTS: Final = frozenset(name for name, kind in EVENTS.items() if "tool.name" in kind.facts) - BACKGROUND_EVENTS
+_AMBIGUOUS_NAMES: Final = {"session_start": "session.first_turn"}
+"""Names that two dialects give to different events: what they mean where no dialect is named."""
+MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
+DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks, before the last event of a session
 
 
 def lacks_tool(event: Event) -> bool:
     """Whether the event is about a tool and does not say which, so that no guard could find what it guards."""
     return event.name in TOOL_EVENTS and event.read(("tool", "name")) in (MISSING, "")
-
-
-_AMBIGUOUS_NAMES: Final = {"session_start": "session.first_turn"}
-"""Names that two dialects give to different events: what they mean where no dialect is named."""
-MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
-DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks, before the last event of a session
 
 
 def events_by_name(dialect: str) -> dict[str, str]:

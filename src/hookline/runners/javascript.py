@@ -99,8 +99,10 @@ def _thread_pool(depth: int) -> AbandonableThreads:
 
     A forked process has none of its parent's threads.
     """
-    known, name = _pools.get((os.getpid(), depth)), "hookline-javascript"
-    return known or _pools.setdefault((os.getpid(), depth), AbandonableThreads(name, _MAX_THREADS, _prepare_context))
+    key = (os.getpid(), depth)
+    if (known := _pools.get(key)) is not None:
+        return known
+    return _pools.setdefault(key, AbandonableThreads("hookline-javascript", _MAX_THREADS, _prepare_context))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,9 @@ def _unused_name(id: str, entries: list[dict[str, Any]]) -> str:
 def _under_action_key(format: AgentFormat, handler: dict[str, Any]) -> dict[str, Any]:
     if not format.action_key:
         return handler
-    beside = {key: held for key, held in handler.items() if key in format.entry_keys}
-    return {format.action_key: {key: held for key, held in handler.items() if key not in beside}, **beside}
+    of_entry = {key: value for key, value in handler.items() if key in format.entry_keys}
+    of_action = {key: value for key, value in handler.items() if key not in of_entry}
+    return {format.action_key: of_action, **of_entry}
 
 
 def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
@@ -100,7 +101,7 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
             value = _write_command(format, hook, hook.then, event_name)
         case PostEvent() if "http" in format.handlers:
             value = _write_http(format, hook, hook.then, event_name)
-        case FixedAnswer(Outcome(notes=(Note(text),)) as told) if _tells_agent(format, told):
+        case FixedAnswer(Outcome(notes=(Note(text),)) as outcome) if _tells_agent(format, outcome):
             value = {"type": "agent", "prompt": text}
         case AskModel(prompt, payload) if "prompt" in format.handlers and payload == format.stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
@@ -122,10 +123,10 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     return {key: held for key, held in value.items() if key != "type" or not _omits_type(format)}
 
 
-def _tells_agent(format: AgentFormat, told: Outcome) -> bool:
+def _tells_agent(format: AgentFormat, outcome: Outcome) -> bool:
     """True if the outcome is one text for the agent, and the format has a handler for that."""
     has_type = "agent" in format.handlers and not format.handlers["agent"].not_here
-    return has_type and told == Outcome(notes=(Note(told.notes[0].text),))
+    return has_type and outcome == Outcome(notes=(Note(outcome.notes[0].text),))
 
 
 def _omits_type(format: AgentFormat) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _GLOB: Final = lazy_pattern(r"[*?\[]|\{\{|\$")
 _WORKSPACE: Final = "workspace"
-_MEANING_WORKSPACE: Final = frozenset(("repository", "repo", "project", "cwd", "worktree", "workdir", "root"))
+_WORKSPACE_SYNONYMS: Final = frozenset(("repository", "repo", "project", "cwd", "worktree", "workdir", "root"))
 
 
 def _read_directories(at: Node, info: Any = None) -> tuple[str, ...] | None:
@@ -37,7 +37,7 @@ def _read_directories(at: Node, info: Any = None) -> tuple[str, ...] | None:
             hint = "Write workspace, or the path of a directory. Test a pattern with input: {path: {glob: …}}."
             at.add_problem("bad-directory", f"{at.location}: {name} is not the path of a directory.", hint)
             return None
-        if name != _WORKSPACE and (name.lower() in _MEANING_WORKSPACE or is_typo(name, _WORKSPACE)):
+        if name != _WORKSPACE and (name.lower() in _WORKSPACE_SYNONYMS or is_typo(name, _WORKSPACE)):
             what = f"{at.location}: {name} means the directory ./{name} of the workspace."
             at.add_problem("bad-directory", what, f"Write workspace; or ./{name}, if you mean that.")
             return None

@@ -42,8 +42,10 @@ class Deadline:
 
 
 def _thread_pool(name: str) -> AbandonableThreads:
-    known = _pools.get((os.getpid(), name))
-    return known or _pools.setdefault((os.getpid(), name), AbandonableThreads(f"hookline-{name}", _MAX_THREADS))
+    key = (os.getpid(), name)
+    if (known := _pools.get(key)) is not None:
+        return known
+    return _pools.setdefault(key, AbandonableThreads(f"hookline-{name}", _MAX_THREADS))
 
 
 async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, pool: str = "files") -> T:
