@@ -91,25 +91,26 @@ def _archive_segments(directory: RecordDirectory, settle: float) -> None:
 
 def _note_ends(directory: RecordDirectory) -> None:
     """Moves what ended writers noted into chains.jsonl, once all of their files are archived."""
-    with ExitStack() as taken, suppress(BrokenChain):  # `verify` reports it
+    with ExitStack() as locks, suppress(BrokenChain):  # `verify` reports it
         left = []
         for path in directory.head_files():
             if (file := take_if_left(path)) is not None:
-                taken.callback(os.close, file)
+                locks.callback(os.close, file)
                 if not any(directory.live.glob(f"{path.name}-*.jsonl")):  # it has ended, so it makes no other one
                     left.append(path)
-        if left:
-            chains = ChainsFile(directory.chains)
-            known = chains.read()
-            ended = [path for path in left if path.name in known]
-            chains.add(entry for path in ended for entry in _end_entries(path, known[path.name]))
-            for path in left:
-                if path in ended or not read_head(path).least.number:  # killed before its first record
-                    path.unlink()
+        if not left:
+            return
+        chains = ChainsFile(directory.chains)
+        known = chains.read()
+        listed = [path for path in left if path.name in known]
+        chains.add(entry for path in listed for entry in _end_entries(path, known[path.name]))
+        for path in left:
+            if path in listed or not read_head(path).least.number:  # killed before its first record
+                path.unlink()
 
 
 def _end_entries(path: Path, known: WriterChain) -> Iterator[ChainEntry]:
-    """None if no record was written. Raises BrokenChain."""
+    """Nothing if no record was written. Raises BrokenChain."""
     noted = read_head(path)
     end = noted.last if noted.last == known.known else noted.least
     if end.number and known.end is None:
