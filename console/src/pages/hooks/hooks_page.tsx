@@ -100,9 +100,11 @@ interface RuleGroupsProps {
 
 function RuleGroups({ set, fires, reload }: RuleGroupsProps): JSX.Element {
   const [deleting, setDeleting] = useState<RulePlace | null>(null);
+  // Shown at once, until the saved rules are loaded: a switch must not flip back meanwhile.
+  const [unsaved, setUnsaved] = useState<{ head: RuleSet["head"]; text: string } | null>(null);
   let document: FloDocument;
   try {
-    document = parseDocument(set.text);
+    document = parseDocument(unsaved?.head === set.head ? unsaved.text : set.text);
   } catch (failure) {
     return (
       <p class="notice" data-level="error">
@@ -111,10 +113,13 @@ function RuleGroups({ set, fires, reload }: RuleGroupsProps): JSX.Element {
     );
   }
   const save = async (changed: FloDocument, note: string): Promise<void> => {
+    const text = writeDocument(changed);
+    setUnsaved({ head: set.head, text });
     await attempt(async () => {
       try {
-        await saveSet(set.id, { text: writeDocument(changed), base: set.head, note });
+        await saveSet(set.id, { text, base: set.head, note });
       } catch (failure) {
+        setUnsaved(null);
         if (failure instanceof ApiError && failure.status === 409) showToast("Somebody else changed these rules. They are loaded again.", "warning");
         else throw failure;
       }
