@@ -36,12 +36,12 @@ def show_decision(decision: Decision, before: Event, *, explain: bool, missing: 
     """`missing` says what was not there to decide about."""
     word = "halt" if decision.halt else decision.verdict.word
     meaning = "the agent stops" if decision.halt else _MEANINGS[decision.verdict]
-    told = decision.reason or meaning
+    explanation = decision.reason or meaning
     if missing and decision.by is None and not decision.halt:
-        told += f". {missing}"
+        explanation += f". {missing}"
     colour = Colour.RED if decision.halt else _COLOURS[decision.verdict]
     show = _out_wrapped if explain else out
-    text = f"{word}: {told}"
+    text = f"{word}: {explanation}"
     out_labelled(word, colour, (wrap(text, "", hanging="  ") if explain else text).removeprefix(word))
     if decision.by is not None:
         show(f"  by {decision.by}{_origin_text(decision)}")

@@ -14,7 +14,7 @@ from hookline.cli.problem_text import show_problems
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.wrapper import ActionWrapper
-from hookline.hooks.conditions.past_events import is_written
+from hookline.hooks.conditions.past_events import is_observer
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
 from hookline.lazy_dataclasses import replace
@@ -42,7 +42,7 @@ def verb(configs: tuple[str, ...], dialect: str | None, tools: bool, agent: str 
         return
     book = load_book(configs, dialect, importing=False)
     show_problems(book.problems)
-    hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect) and is_written(hook)]
+    hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect) and not is_observer(hook)]
     if as_json:
         out_json([_hook_json(hook) for hook in hooks])
     elif not hooks:

@@ -93,11 +93,12 @@ def complete_hook(context: click.Context, parameter: click.Parameter, typed: str
 
     from hookline.cli.context import load_book
     from hookline.errors import HooklineError
-    from hookline.hooks.conditions.past_events import is_written
+    from hookline.hooks.conditions.past_events import is_observer
 
     logging.disable()  # a warning would end up in the middle of the command line
     try:
-        ids = dict.fromkeys(hook.id for hook in load_book((), None, importing=False).hooks if is_written(hook))
+        hooks = load_book((), None, importing=False).hooks
+        ids = dict.fromkeys(hook.id for hook in hooks if not is_observer(hook))
     except HooklineError:
         return []
     finally:

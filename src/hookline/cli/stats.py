@@ -22,7 +22,7 @@ from hookline.cli.output import (
 )
 from hookline.cli.record_options import local_time, require_records, since_option, the_record
 from hookline.engine.book import Book
-from hookline.hooks.conditions.past_events import is_written
+from hookline.hooks.conditions.past_events import is_observer
 from hookline.record.hook_stats import HookStats, count_hooks
 from hookline.record.hooks_then import HookPaths, paths_by_name
 from hookline.record.record_reader import first_time, read_records
@@ -48,7 +48,7 @@ def verb(since: str, as_json: bool) -> None:
     rows = sorted(counted.values(), key=lambda each: (-each.ran, each.hook))
     book = load_book((), None, importing=False)
     idle = _idle_hooks(book, counted)
-    observers = {hook.id for hook in book.hooks if not is_written(hook)}
+    observers = {hook.id for hook in book.hooks if is_observer(hook)}
     rows = [each for each in rows if each.hook not in observers]
     if as_json:
         for each in rows:
@@ -63,7 +63,7 @@ def verb(since: str, as_json: bool) -> None:
 def _idle_hooks(book: Book, counted: dict[tuple[str, str], HookStats]) -> list[HookStats]:
     """The hooks that are active here and took part in no decision."""
     paths = paths_by_name(book.files)
-    written = [hook for hook in book.hooks if hook.enabled and is_written(hook)]
+    written = [hook for hook in book.hooks if hook.enabled and not is_observer(hook)]
     active = [(paths.get(hook.origin.file, hook.origin.file), hook) for hook in written]
     return [HookStats(hook.id, path, hook.origin.line) for path, hook in active if (path, hook.id) not in counted]
 

@@ -115,6 +115,6 @@ class Remember:
         return SILENT
 
 
-def is_written(hook: Hook) -> bool:
-    """False for a hook that nobody wrote: it observes calls for a condition `after` of another one."""
-    return not isinstance(hook.then, Remember)
+def is_observer(hook: Hook) -> bool:
+    """True for a hook that nobody wrote: it observes calls for a condition `after` of another one."""
+    return isinstance(hook.then, Remember)
