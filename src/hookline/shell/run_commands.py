@@ -456,7 +456,26 @@ class _Reader:
             yield from (InnerCommand(code=f"{each[1]} {each[2]}") for each in functions)
         if name in SHELLS and found is None:
             yield from self._shell_input(words, place)
-        elif name in (".", "source"):
+        else:
+            yield from self._commands_by_name(name, words, place)
+        if name in LANGUAGES:
+            yield from language_commands(name, words, (*self._inputs(place), *self._code_texts(name, words, place)))
+        if name in PACKAGE_PROGRAMS:
+            yield from package_commands(words, self._script_texts("package.json"))
+        if name.lower() in DELETERS and (deletion := deletion_command(name.lower(), words)):
+            yield InnerCommand(deletion)
+        if script := script_command(name, words):
+            yield InnerCommand(script)
+        if name == "tee" and (inputs := self._inputs(place)):
+            self._note_scripts([word for word in place.command.words[1:] if word[:1] != "-"], inputs, place)
+        if name in ("xargs", "parallel"):
+            yield from self._with_input(name, words, place)
+        else:
+            yield from unwrap(words)
+
+    def _commands_by_name(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
+        """What a builtin, git or an interpreter runs."""
+        if name in (".", "source"):
             yield from (InnerCommand(code=text) for text in self._file_input(words[1:2], place))
         elif name in ("eval", "trap"):
             given = words[2:] if words[1:2] == ("--",) else words[1:]
@@ -472,20 +491,6 @@ class _Reader:
             yield from embedded_commands((*words[1:], *inputs, *scripts))
             values = [each for values in self.environment.variables.values() for each in values]
             yield from computed_commands(words, scripts, inputs, values)
-        if name in LANGUAGES:
-            yield from language_commands(name, words, (*self._inputs(place), *self._code_texts(name, words, place)))
-        if name in PACKAGE_PROGRAMS:
-            yield from package_commands(words, self._script_texts("package.json"))
-        if name.lower() in DELETERS and (deletion := deletion_command(name.lower(), words)):
-            yield InnerCommand(deletion)
-        if script := script_command(name, words):
-            yield InnerCommand(script)
-        if name == "tee" and (inputs := self._inputs(place)):
-            self._note_scripts([word for word in place.command.words[1:] if word[:1] != "-"], inputs, place)
-        if name in ("xargs", "parallel"):
-            yield from self._with_input(name, words, place)
-        else:
-            yield from unwrap(words)
 
     def _with_input(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         at = next((n for n, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
