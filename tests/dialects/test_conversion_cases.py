@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.yaml_dump import dump_yaml
-from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.conversion import ADDED_GUESS, with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.engine.decision import Decision
 from hookline.errors import ConfigError
@@ -96,5 +96,7 @@ def test_what_another_dialect_accepts_decides_the_same(source: str, target: str,
         accepted += 1
         result = run_case(replace(case, config=written.value, dialect=target))
         differences = [each for step, each in result.differences if step and each.key in keys]
+        if ADDED_GUESS in str(written.not_expressible):
+            differences = [each for each in differences if (each.key, each.expected) != ("verdict", "silent")]
         assert differences == [], f"{case.name}: {written.value}"
     assert accepted >= least

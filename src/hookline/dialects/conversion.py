@@ -34,6 +34,7 @@ _PLAIN_REGEX: Final = lazy_pattern(r"(\^?)([A-Za-z0-9_-]+)(\$?)")
 _ANY_TEXT: Final = ("", ".*", "(?:)")
 _CODING_AGENT: Final = "claude-code"
 LOST_GUESS: Final = "that a tool of your own that no table knows, such as my_bash, counts by what it looks like"
+ADDED_GUESS: Final = "that a tool of your own that no table knows, such as my_bash, counts by its name alone"
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
@@ -47,16 +48,19 @@ def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
             yield hook
             continue
         translated = replace(hook, when=_translate_condition(hook.when, vocabulary))
-        if takes_guess(hook) and not takes_guess(translated):
-            unconverted = (*hook.origin.unconverted, LOST_GUESS)
-            translated = replace(translated, origin=replace(hook.origin, unconverted=unconverted))
+        if takes_guess(hook) is not takes_guess(translated):
+            loss = LOST_GUESS if takes_guess(hook) else ADDED_GUESS
+            origin = replace(hook.origin, unconverted=(*hook.origin.unconverted, loss))
+            translated = replace(translated, origin=origin)
         yield translated
 
 
 def takes_guess(hook: Hook) -> bool:
     """Whether it is about tools of hookline's own sessions that no table knows, by what they look like."""
     return not hook.only_allows and any(
-        need.subject.vocabulary.guesses_own_tools and need.subject.own_names is not HOST_NAMES
+        need.subject.vocabulary.guesses_own_tools
+        and need.subject.own_names is not HOST_NAMES
+        and _globs(need.pattern) != ["*"]
         for need in tool_matchers(hook.when)
         if isinstance(need.subject, ToolName)
     )

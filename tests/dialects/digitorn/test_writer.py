@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dialect_conversion import load_hooks, round_trip_native, write_hooks
 from hookline.cli.yaml_dump import dump_yaml
 from hookline.config.reader import read_text
-from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.conversion import ADDED_GUESS, with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.engine.book import Book, Layer
 from hookline.hooks.actions.chain import Chain
@@ -433,8 +433,9 @@ def test_a_pipe_keeps_whether_its_failure_is_logged(on_error: str) -> None:
 )
 def test_a_pattern_of_flo_s_tool_names_becomes_a_glob_of_digitorn_s(matcher: str, match: str) -> None:
     hooks = load_hooks("flo", {"hooks": {"PreToolUse": [{"matcher": matcher, "action": "deny"}]}}, "hub.json")
-    (hook,) = write_hooks("digitorn", list(with_vocabulary("digitorn", hooks)))["runtime"]["hooks"]
-    assert hook["condition"] == {"type": "tool_name", "match": match}
+    written = get_dialect("digitorn").write(with_vocabulary("digitorn", hooks))
+    assert written.value["runtime"]["hooks"][0]["condition"] == {"type": "tool_name", "match": match}
+    assert [ADDED_GUESS in loss for loss in written.not_expressible] == [True] * (match != "*")
 
 
 def test_a_pattern_that_would_match_other_tools_is_refused() -> None:
