@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
 from hookline.hooks.masking import mask, secret_values
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.record.facts import RecordableFacts, environment_secrets, may_have_secret
 
 
 @pytest.mark.parametrize(
@@ -37,11 +40,35 @@ from hookline.hooks.masking import mask, secret_values
         ("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "eyJzdWIiOiIx"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----", "MIIEow"),
         ("-----BEGIN PRIVATE KEY-----\nMIIEow", "MIIEow"),
+        ("hub join http://x --key hlk_JhtNWyTCvRgaKxVDfeIbfExt-qcU5j2qTQMPKQ7uZ2s", "JhtNWy"),
+        ("DB_PASS=$'hunter2' x", "hunter2"),
+        ('DB_PASS=$"hunter2" x', "hunter2"),
+        ("PASS=hunter2 x", "hunter2"),
+        ("export PASS=$'hunter2'", "hunter2"),
+        ("[db]\npass = 'hunter2'\n", "hunter2"),
+        ("[db]\npass\t=\thunter2\n", "hunter2"),
+        ("user: ann\npass: hunter2\n", "hunter2"),
+        ('{"pass": "hunter2"}', "hunter2"),
+        ("{user: 'ann', pass: 'hunter2'}", "hunter2"),
+        ("<password>hunter2</password>", "hunter2"),
+        ("<db:adminPassword kind='x'>\n  hunter2\n</db:adminPassword>", "hunter2"),
+        ("<password><![CDATA[hunter2]]></password>", "hunter2"),
+        ("<pass>hunter2</pass>", "hunter2"),
+        ('<add key="DbPassword" value="hunter2" />', "hunter2"),
+        ("machine h login a password hunter2", "hunter2"),
+        ("machine h\n  login a\n  password hunter2\n", "hunter2"),
+        ("machine h password hunter2 login a", "hunter2"),
+        ("default login a password hunter2", "hunter2"),
+        ("h:5432:db:u:hunter2", "hunter2"),
+        ("# a comment\n*:*:*:u:hun:ter2\n", "ter2"),
+        ("echo 'db.example.com:5432:*:u:hunter2' >> ~/.pgpass", "hunter2"),
     ],
 )
 def test_a_secret_is_hidden(text: str, secret: str) -> None:
     assert secret not in mask(text)
     assert "***" in mask(text)
+    assert may_have_secret(json.dumps([text]), environment_secrets())
+    assert secret not in RecordableFacts(RecordedFacts.MASKED, masks=True).text(text)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +82,29 @@ def test_a_secret_is_hidden(text: str, secret: str) -> None:
         "https://example.com:80/x",
         "docker run -u 1000:1000 x",
         "x --token",
+        "pass the salt",
+        "PASS 12 tests",
+        "tests pass = 12",
+        "pass=120 fail=0 skip=3",
+        "--- PASS: TestLogin (0.00s)",
+        "PASS: test_login",
+        "pass: 12",
+        "if pass == expected:",
+        "else:\n    pass\nx = 1",
+        "bypass = compute()",
+        "<pass>12</pass>",
+        "usage: login <user> <password>",
+        "<label class='password'>Password</label>",
+        "the login page: password reset of a machine",
+        "the default password is long",
+        "a.py:120:5: error",
+        "a.py:120:image:nginx:latest",
+        "2001:1234:5678:9abc:def0:1:2:3",
+        "ann:x:1000:1000:Ann:/home/ann:/bin/sh",
+        "docker run -p 127.0.0.1:8080:80 x",
+        "docker run -u1000:1000 x",
+        "rsync -avu host:src dst",
+        "x -url:https://example.com/a",
     ],
 )
 def test_plain_text_stays(text: str) -> None:
@@ -66,7 +116,23 @@ def test_what_is_too_long_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["password", "token: ", "eyJ", "a.", "-----BEGIN PRIVATE KEY-----", "://a:", "sk-", "bearer ", '"', "\\"]
+    "piece",
+    [
+        "password",
+        "token: ",
+        "eyJ",
+        "a.",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:",
+        "sk-",
+        "bearer ",
+        '"',
+        "\\",
+        "pass",
+        "<password>",
+        "a:1234:",
+        "machine a ",
+    ],
 )
 @pytest.mark.timing
 def test_no_text_takes_long(piece: str) -> None:

@@ -28,6 +28,12 @@ def test_secrets_are_masked_at_any_depth() -> None:
     assert found == {"tool": {"input": {"list": ["--token=***", "ls"]}}}
 
 
+def test_pass_names_a_password_or_the_result_of_tests() -> None:
+    value = {"pass": "hunter2"}, {"pass": 12}, {"pass": ["a", "b"]}, {"pass": True}
+    assert may_mask(value[0])
+    assert recordable().value(value) == [{"pass": "***"}, *value[1:]]
+
+
 def test_full_facts_keep_secrets() -> None:
     assert recordable(masks=False).value(["password=hunter2hunter2"]) == ["password=hunter2hunter2"]
 

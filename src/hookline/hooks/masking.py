@@ -21,9 +21,10 @@ _NAMES: Final = (
     r"|sshpass|(?<=[_-])(?:pass|pwd|auth)(?![a-z]))"
 )
 _NAMED: Final = lazy_pattern(_NAMES, re.IGNORECASE)
-_VALUE: Final = r"""(?:\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})"""
+_VALUE: Final = r"""(?:\$?\\?"[^"\n]{0,4096}"?|\$?'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})"""
 NAME_HINTS: Final = (
     r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.{0,6}pwd|[_-]auth"
+    r"|pass.{0,16}[=:>]|:(?:\d{4,5}|\*):"
 )
 """A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match.
 
@@ -51,8 +52,32 @@ _SECRET_OPTION: Final = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 _LOGIN_OPTION: Final = lazy_pattern(
-    r"""((?<![\w-])(?:-u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4}))
+    r"""((?<![\w-])(?:(?:-[sSkfLiIgGjN]{0,8}u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4})|-u(?![^\s"']{1,200}://)))
         (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}|((?!\d+:\d+\b)[^\s:"']{1,200}:)[^\s"']{1,1000})""",
+    re.VERBOSE,
+)
+# A number or an answer may be the result of a test: `pass = 12`.
+_PASS_VALUE: Final = rf"(?!=|>|(?:\d{{1,4}}(?:\.\d+)?|true|false|yes|no|ok|none|null)(?![\w-])){_VALUE}"
+_PASS: Final = lazy_pattern(
+    rf"""((?<![A-Za-z0-9])(?:pass\\?["']?[ \t]{{0,4}}=|pass\\?["'][ \t]{{0,4}}:|pass[ \t]{{0,4}}:(?=[ \t]{{0,4}}\\?["']))[ \t]{{0,4}}){_PASS_VALUE}
+        |(^[ \t]{{0,40}}(?:-[ ])?(?-i:pass):[ \t]{{1,4}}){_PASS_VALUE}(?=[ \t]{{0,4}}$)""",
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+)
+_SECRET_ELEMENT: Final = lazy_pattern(
+    rf"""(<(?:[\w:.-]{{0,40}}{_NAMES}[\w.-]{{0,40}}|(?:\w{{1,40}}:)?(?:pass|pwd)(?!>\d{{1,4}}<))(?:\s[^<>\n]{{0,200}})?>\s{{0,8}}(?:<!\[CDATA\[)?)
+        [^<\s][^<\n]{{0,4096}}(?=\s{{0,8}}</)
+        |(\b(?:key|name)=\\?"[^"\n]{{0,100}}{_NAMES}[^"\n]{{0,100}}"\s{{1,4}}value=\\?")[^"\n]{{1,4096}}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NETRC_PASSWORD: Final = lazy_pattern(
+    r"""(\b(?:machine\s{1,8}\S{1,200}|default)\s{1,8}(?:(?:login|account)\s{1,8}\S{1,200}\s{1,8}){1,2}password\s{1,8})\S{1,1000}
+        |(\bmachine\s{1,8}\S{1,200}\s{1,8}password\s{1,8})\S{1,1000}(?=\s{1,8}(?:login|account)\s|[ \t]{0,8}$)""",
+    re.VERBOSE | re.MULTILINE,
+)
+# host:port:database:user:password; not an IPv6 address.
+_PGPASS_LINE: Final = lazy_pattern(
+    r"""(?<![\w.:/*-])(?!(?:[0-9a-fA-F]{1,4}:){3})
+        ([\w.*-]{1,200}:(?:\d{4,5}|\*):(?:(?:\\:|[^\s:"']){1,100}:){2})[^\s"']{1,1000}""",
     re.VERBOSE,
 )
 _URL_PASSWORD: Final = lazy_pattern(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
@@ -81,6 +106,10 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     text = _AUTH_SCHEME.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_HEADER.sub(rf"\g<1>{MASK}", text)
     text = _ASSIGNED_SECRET.sub(rf"\g<1>{MASK}", text)
+    text = _PASS.sub(rf"\g<1>\g<2>{MASK}", text)
+    text = _SECRET_ELEMENT.sub(rf"\g<1>\g<2>{MASK}", text)
+    text = _NETRC_PASSWORD.sub(rf"\g<1>\g<2>{MASK}", text)
+    text = _PGPASS_LINE.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)
     text = _SET_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{MASK}", text)

@@ -72,6 +72,7 @@ FORMATS: Final = (
     SecretFormat("Grafana token", ("glsa_", "glc_"), r"[A-Za-z0-9_=]{32,200}"),
     SecretFormat("Sentry token", ("sntrys_", "sntryu_"), r"[A-Za-z0-9_=+/]{40,300}"),
     SecretFormat("Atlassian token", ("ATATT3",), r"[A-Za-z0-9_=-]{60,300}"),
+    SecretFormat("hookline hub key", ("hlk_",), _URL_SAFE + "{32,64}"),
     SecretFormat("Doppler token", ("dp.pt.", "dp.st.", "dp.ct."), _WORD + "{40,64}"),
     SecretFormat("PlanetScale token", ("pscale_tkn_", "pscale_pw_"), r"[A-Za-z0-9_.-]{32,64}"),
     SecretFormat("Telegram bot token", (":AA",), _URL_SAFE + r"{32,35}(?![A-Za-z0-9_-])"),

@@ -31,14 +31,14 @@ _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize
 _MAY_BE_SECRET: Final = (
     rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie"
     r"|[\x{130}\x{131}]|\\u(?:013[01]|017f|212a)"  # an i, s or k where case does not count; RE2 knows only the last two
-    rf"|://[^\s/:@]*:|-u\b|-user\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
+    rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 # By id. It holds the environments, so that no id is used again.
 _agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
 _SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
 _SETTER_REACH: Final = 5  # words from a setter to its value, options included
-_LOGIN_OPTIONS: Final = ("-u", "--user", "--proxy-user")
+_LOGIN_OPTION: Final = lazy_pattern(r"-[sSkfLiIgGjN]{0,8}u|--user|--proxy-user")
 _LOGIN: Final = lazy_pattern(r"([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not the ids of a user and a group
 
 
@@ -129,6 +129,8 @@ class RecordableFacts(AsTheyAre):
             for key, item in found.items():
                 if is_secret_field(key):
                     found[key] = _hide(item, hides_numbers="token" not in key.lower())  # `max_tokens: 4096`
+                elif isinstance(item, str) and key.lower() == "pass":  # a number or list is about tests
+                    found[key] = _hide(item, hides_numbers=False)
             if "value" in found and (is_secret_field(found.get("name")) or is_secret_field(found.get("key"))):
                 found["value"] = _hide(found["value"], hides_numbers=True)
         return found
@@ -172,7 +174,7 @@ def _hide_argument(name: str, given: str, recordable: str, *, may_be_value: bool
     is_option = name.startswith("-") and not given.startswith("-")
     if is_name and (is_option or (may_be_value and not name.startswith("-"))):
         return MASK
-    if name in _LOGIN_OPTIONS and (login := _LOGIN.fullmatch(given)) is not None:
+    if _LOGIN_OPTION.fullmatch(name) and (login := _LOGIN.fullmatch(given)) is not None:
         return f"{login[1]}{MASK}"
     return recordable
 
