@@ -141,3 +141,47 @@ def expected_result(random_set: RandomSet) -> tuple[ProofResult, Event | None]:
             return ProofResult.COUNTER_EXAMPLE, event
         unknown = event
     return (ProofResult.PROVED if unknown is None else ProofResult.NOT_PROVED), unknown
+
+
+class ChangingSet(RandomSet):
+    """Some of the hooks change the input, and the calls have fields that are read for others that they do not have."""
+
+    tools = ("bash", "write_file", "edit_file", "read_file", "Write", "frob")
+    given = ("command", "cmd", "path", "file_path", "content", "foo")
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, ("command", "path", "content"))
+        self.text = self.rng.choice((self._condition(1), f"tool: bash, {self._input()}", self._input()))
+        guards = [f"  - {{id: g, on: tool.before, when: {{{self.text}}}, then: {{deny: no}}}}"] if seed % 4 else []
+        changes = [self._change(number) for number in range(self.rng.randint(1, 2))]
+        self.config = "\n".join(("hooks:", *changes, *guards, *(self._hook(number) for number in range(2)), ""))
+
+    def _change(self, number: int) -> str:
+        when = self.rng.choice(
+            ("tool: bash", "tool: '*'", self._input(), f"kind: {self.rng.choice(('write', 'shell'))}")
+        )
+        field = self.rng.choice(self.given)
+        return (
+            f"  - {{id: c{number}, on: tool.before, when: {{{when}}}, then: {{set: {{input.{field}: q}}}}, order: -6}}"
+        )
+
+    def _input(self) -> str:
+        return f"input: {{{self.rng.choice(self.fields)}: {self._test()}}}"
+
+    def events(self) -> Iterator[Event]:
+        session = SessionInfo("test", "user", DIRECTORY, 0.0, "hookline")
+        for name, field, text in itertools.product(self.tools, self.given, ("a", "b", "ab", "a b")):
+            for rest in ({}, {"content": "k"}, {"foo": "k"}):
+                facts = {"tool": {"name": name, "input": {**rest, field: text}}}
+                yield Event("tool.before", session_facts("tool.before", facts, session))
+
+
+def event_that_passes(random_set: RandomSet) -> Event | None:
+    """An event that the property is about and that no hook stops, whatever fired before."""
+    wanted = random_set.property
+    for event in random_set.events():
+        if holds_in_readings(wanted.condition, event, every=False):
+            decision = random_set.book.decide_now(event)
+            if decision.verdict not in wanted.stopping and not decision.halt:
+                return event
+    return None

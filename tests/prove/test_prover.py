@@ -12,7 +12,7 @@ pytest.importorskip("z3", reason="z3-solver is not installed: pip install 'hookl
 from hookline.project import load_text
 from hookline.prove.properties import parse_property
 from hookline.prove.prover import ProofAnswer, ProofResult, prove
-from prove.brute_force import DIRECTORY, RandomSet, expected_result
+from prove.brute_force import DIRECTORY, ChangingSet, RandomSet, event_that_passes, expected_result
 
 PROVED, REFUTED, UNPROVED = ProofResult.PROVED, ProofResult.COUNTER_EXAMPLE, ProofResult.NOT_PROVED
 ENV = r"{id: env, on: tool.before, when: {tool: [write_file, edit_file], input: {path: '\.env$'}}, then: {deny: no}}"
@@ -46,6 +46,25 @@ def test_a_guard_with_flos_names_takes_no_guess_about_hooklines_own_tools(seed):
 def test_the_answer_is_that_of_brute_force_for_a_thousand_sets(start):
     for seed in range(start, start + 40):
         assert_same_answer(RandomSet(seed, dialect="flo" if seed % 4 == 3 else "native"))
+
+
+def assert_no_event_passes(random_set: RandomSet) -> None:
+    found = prove(random_set.book, random_set.property, DIRECTORY, timedelta(minutes=10))
+    if found.result is PROVED:
+        event = event_that_passes(random_set)
+        assert event is None, f"{random_set.config}{random_set.text}\n{event}"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_nothing_passes_hooks_that_change_the_input_after_a_proof(seed):
+    assert_no_event_passes(ChangingSet(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 400, 40))
+def test_nothing_passes_four_hundred_sets_that_change_the_input(start):
+    for seed in range(start, start + 40):
+        assert_no_event_passes(ChangingSet(seed))
 
 
 @pytest.mark.parametrize(
@@ -144,6 +163,27 @@ def test_a_change_before_a_guard_is_no_proof():
     change = "{id: c, on: tool.before, when: {kind: write}, then: {set: {tool.input.path: safe.txt}}}"
     assert answer([change, ENV], r"kind: write, input: {path: '\.env$'}").result is not PROVED
     assert answer([ENV, change], r"kind: write, input: {path: '\.env$'}").result is PROVED
+
+
+@pytest.mark.parametrize(
+    ("changed", "condition", "tool"),
+    [
+        ("path", r"input: {command: '\.env$'}", "bash"),
+        ("foo", r"input: {command: '\.env$'}", "bash"),
+        ("content", r"input: {command: '\.env$'}", "bash"),
+        ("foo", r"input: {path: '\.env$'}", "write_file"),
+        ("file_path", "input: {path: {is: .env}}", "write_file"),
+        ("foo", "input: {path: {exists: true}}", "write_file"),
+        ("path", r"fact: {tool.input.file_path: '\.env$'}", "write_file"),
+    ],
+)
+def test_a_change_of_a_field_that_may_be_read_for_another_is_no_proof(changed, condition, tool):
+    change = f"{{id: c, on: tool.before, when: {{tool: {tool}}}, then: {{set: {{input.{changed}: x}}}}}}"
+    guard = f"{{id: g, on: tool.before, when: {{{condition}}}, then: {{deny: no}}}}"
+    found = answer([change, guard], f"tool: {tool}, {condition}")
+    assert found.result is not PROVED
+    assert found.result is REFUTED or any("c may change the event" in reason for reason in found.reasons)
+    assert answer([guard, change], f"tool: {tool}, {condition}").result is PROVED
 
 
 def test_a_change_of_other_tools_does_not_matter():

@@ -60,7 +60,8 @@ def test_an_earlier_change_of_what_it_reads_makes_a_hook_unsure():
 @pytest.mark.parametrize(
     ("earlier", "is_sure"),
     [
-        ("{id: c, on: tool.before, then: [{log: seen}, {set: {tool.input.other: x}}]}", True),
+        ("{id: c, on: tool.before, then: [{log: seen}, {set: {metadata.other: x}}]}", True),
+        ("{id: c, on: tool.before, then: [{log: seen}, {set: {tool.input.other: x}}]}", False),
         ("{id: c, on: tool.before, then: [{log: seen}, {set: {tool.input.path: x}}]}", False),
         ("{id: c, on: tool.before, then: [{log: seen}, {run: rewrite.sh, reads: claude}], on_error: closed}", False),
         ("{id: c, on: tool.before, then: {run: rewrite.sh, reads: claude}, on_error: closed}", False),

@@ -17,6 +17,7 @@ from hookline.hooks.protocols import Action, May
 from hookline.lazy_dataclasses import dataclass, field, replace
 
 _WHOLE_EVENT: Final[tuple[FactPath, ...]] = ((),)
+_TOOL_INPUT: Final[FactPath] = ("tool", "input")
 
 
 @dataclass(slots=True)
@@ -84,9 +85,15 @@ def _hooks_in_the_way(
 
 
 def _changed_facts(hook: Hook) -> tuple[FactPath, ...]:
-    """The facts that it may change; the whole event if that is not known before it runs."""
+    """The facts that it may change; the whole event if that is not known before it runs.
+
+    A field of a tool's input may be written under another name, and read for one that the call lacks: the whole input counts.
+    """
     known = _known_changes(hook.then)
-    return _WHOLE_EVENT if known is None else (*known, *(path for path, _ in hook.on_error.changes))
+    if known is None:
+        return _WHOLE_EVENT
+    paths = (*known, *(path for path, _ in hook.on_error.changes))
+    return tuple(dict.fromkeys(_TOOL_INPUT if path[:2] == _TOOL_INPUT else path for path in paths))
 
 
 def _known_changes(action: Action) -> tuple[FactPath, ...] | None:
