@@ -56,6 +56,16 @@ def test_with_keep_going_it_starts_although_a_file_has_errors(process, project):
     assert "hookline.yaml:1" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [(), ("--config", "named.yaml")])
+def test_nothing_is_recorded_if_your_own_file_says_so(process, project, arguments):
+    own = Path.home() / ".config" / "hookline" / "hookline.yaml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("record: off\nhooks: []\n")
+    Path("named.yaml").write_text("record: {facts: full}\nhooks: [{id: a, on: tool.before, then: {deny: no}}]\n")
+    assert process("mcp", *arguments, "--name", "cat", "--", "cat", input=CALL % "bad").returncode == 0
+    assert "bad" not in process("log", "--json").stdout
+
+
 def test_a_project_that_nobody_trusted_may_deny_but_run_nothing(process, project):
     Path("hookline.yaml").write_text(
         "hooks:\n"

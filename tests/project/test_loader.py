@@ -12,9 +12,11 @@ from hookline.project import (
     find_sources,
     load,
     load_all,
+    load_file,
     load_for_directory,
     load_text,
     named_source,
+    own_record_settings,
 )
 
 RM = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: rm}}, then: {deny: no}}\n"
@@ -115,3 +117,29 @@ def test_counts_live_with_the_book() -> None:
     book = load_text(once, "hookline.yaml")
     assert [book.decide_now(REMOVE).verdict for _ in range(2)] == [Verdict.DENY, Verdict.SILENT]
     assert load_text(once, "hookline.yaml").decide_now(REMOVE).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("own", "named", "expected"),
+    [
+        ("record: off", "record: {facts: full}", (False, "masked", 30, False)),
+        ("record: {facts: full, keep: 2d}", "", (True, "full", 2, False)),
+        ("record: {keep: 2d}", "record: {facts: full, keep: 9d, opentelemetry: true}", (True, "masked", 2, False)),
+        ("record: {opentelemetry: true}", "record: off", (False, "masked", 30, True)),
+        ("record: {facts: full}", "record: {facts: none}", (True, "none", 30, False)),
+    ],
+)
+def test_a_named_file_has_less_recorded_but_never_more(
+    tmp_path: Path, own: str, named: str, expected: tuple[object, ...]
+) -> None:
+    for path, text in ((tmp_path / ".config/hookline/hookline.yaml", own), (tmp_path / "named.yaml", named)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\nhooks: []\n")
+    settings = own_record_settings(tmp_path, None, tmp_path / "state")
+    record = load_file(tmp_path / "named.yaml", own_record=settings).record
+    assert record.keep is not None
+    assert (record.enabled, record.facts, record.keep.days, record.telemetry is not None) == expected
+
+
+def test_without_an_own_file_nothing_is_said_about_recording(tmp_path: Path) -> None:
+    assert own_record_settings(tmp_path, None, tmp_path / "state") is None

@@ -10,7 +10,8 @@ from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
-from hookline.project import Source, Trust, load_all, load_file, trust_file_path
+from hookline.hooks.record_settings import RecordSettings
+from hookline.project import Source, Trust, load_all, load_file, own_record_settings, trust_file_path
 
 
 def current_directory() -> Path:
@@ -50,6 +51,11 @@ def skill_files() -> tuple[Source, ...]:
 def config_directory() -> Path:
     """Where the user's own files are."""
     return (_absolute_variable("XDG_CONFIG_HOME") or home() / ".config") / "hookline"
+
+
+def own_record() -> RecordSettings | None:
+    """What the user's own file says about recording."""
+    return own_record_settings(home(), _absolute_variable("XDG_CONFIG_HOME"), trust().path.parent)
 
 
 def _absolute_variable(name: str) -> Path | None:

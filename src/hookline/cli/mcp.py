@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.context import current_directory, sources, trust
+from hookline.cli.context import current_directory, own_record, sources, trust
 from hookline.cli.options import Verb, config_option, explain_refusal, keep_going_option, on_problem
 from hookline.cli.output import err
 from hookline.config.problem import errors_of, refuse_errors
@@ -74,7 +74,8 @@ def verb(
         with extra_required("hookline mcp --url needs an MCP client", "mcp"):
             import hookline.hosts.mcp.upstream_http  # noqa: F401
     parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
-    watched = BookWatcher(_config_sources(configs), trust())
+    own = own_record() if configs else None
+    watched = BookWatcher(_config_sources(configs), trust(), own_record=own)
     with explain_refusal():
         book = watched.book
         refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem(keep_going))

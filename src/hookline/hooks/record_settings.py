@@ -33,5 +33,13 @@ class RecordSettings:
     keep: timedelta | None = None  # None: this says nothing about it
     telemetry: Telemetry | None = None
 
+    def restricted_by(self, named: RecordSettings | None) -> RecordSettings:
+        """The user's own settings, beside those of a file that was named: such a file may have less recorded, never more."""
+        if named is None:
+            return self
+        facts = min(self.facts, named.facts, key=_FROM_LEAST.index)
+        return RecordSettings(self.enabled and named.enabled, facts, self.keep, self.telemetry)
 
+
+_FROM_LEAST: Final = (RecordedFacts.NONE, RecordedFacts.MASKED, RecordedFacts.FULL)
 DEFAULT_SETTINGS: Final = RecordSettings()

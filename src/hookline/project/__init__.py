@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookline.project.book_watcher import BookWatcher
-    from hookline.project.loader import load, load_all, load_file, load_for_directory, load_text
+    from hookline.project.loader import load, load_all, load_file, load_for_directory, load_text, own_record_settings
     from hookline.project.review import Review
     from hookline.project.sources import Source, SourceLayer, find_sources, named_source, project_directories
     from hookline.project.trust_store import Trust, trust_file_path
@@ -27,12 +27,15 @@ __all__ = [
     "load_for_directory",
     "load_text",
     "named_source",
+    "own_record_settings",
     "project_directories",
     "trust_file_path",
 ]
 
 _MODULES = {
-    **dict.fromkeys(("load", "load_all", "load_file", "load_for_directory", "load_text"), "loader"),
+    **dict.fromkeys(
+        ("load", "load_all", "load_file", "load_for_directory", "load_text", "own_record_settings"), "loader"
+    ),
     **dict.fromkeys(("Source", "SourceLayer", "find_sources", "named_source", "project_directories"), "sources"),
     **dict.fromkeys(("Trust", "trust_file_path"), "trust_store"),
     "BookWatcher": "book_watcher",

@@ -14,6 +14,7 @@ from typing import Final, Self, TypeAlias
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
+from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 from hookline.project.effective_file import EffectiveFile
@@ -50,9 +51,17 @@ class BookWatcher:
     stays active. If it is deleted, its hooks go, unless the user trusted them.
     """
 
-    def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
+    def __init__(
+        self,
+        sources: Callable[[], Iterable[Source]],
+        trust: Trust,
+        host: Host | None = None,
+        own_record: RecordSettings | None = None,
+    ) -> None:
+        """`own_record` is what the user's own file says about recording, if it is not one of the sources."""
         self._sources = sources
         self._trust = trust
+        self._own_record = own_record
         self._last_good_versions = LastGoodVersions(trust.path.parent)
         self._files: dict[Source, WatchedFile] = {}
         self._refresh_lock = Lock()
@@ -132,7 +141,7 @@ class BookWatcher:
         problems = [problem for each in now.values() for problem in each.problems]
         holds = hold_on_problems((each.parsed for each in effective), problems)
         layers += holding_layers(holds)
-        return Book(layers, self.book.host, problems, *describe_files(effective, holds))
+        return Book(layers, self.book.host, problems, *describe_files(effective, holds, self._own_record))
 
     def _watch_loop(self) -> None:
         for _ in self._wait_for_changes():

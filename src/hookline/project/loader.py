@@ -19,7 +19,7 @@ from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, Recor
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
-from hookline.project.sources import Source, SourceLayer, named_source
+from hookline.project.sources import Source, SourceLayer, named_source, own_file_source
 
 if TYPE_CHECKING:
     from hookline.project.trust_store import Trust
@@ -52,14 +52,27 @@ def _script_problems(book: Book) -> Iterable[Problem]:
 
 
 def load_file(
-    path: str | os.PathLike[str], dialect: str | None = None, *, importing: bool = True, host: Host | None = None
+    path: str | os.PathLike[str],
+    dialect: str | None = None,
+    *,
+    importing: bool = True,
+    host: Host | None = None,
+    own_record: RecordSettings | None = None,
 ) -> Book:
     """Like `load`, for callers that show the problems: those in parts of the file are in `book.problems`.
 
-    Raises ConfigError if the file cannot be read, or if no dialect or more than one recognises it.
+    A host that records gives what `own_record_settings` says: it holds whatever file is named. Raises ConfigError if the file cannot be read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
-        return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host)
+        return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host, own_record)
+
+
+def own_record_settings(home: Path, config_home: Path | None, state: Path) -> RecordSettings | None:
+    """What the user's own file says about recording, or its last good version; None if it says nothing."""
+    from hookline.project.last_good_version import LastGoodVersions
+
+    source = own_file_source(home, config_home)
+    return None if source is None else LastGoodVersions(state).resolve(read_source(source)).record
 
 
 def load_text(text: str, file: str, dialect: str | None = None) -> Book:
@@ -132,24 +145,31 @@ def make_local_host() -> Host:
     return LocalHost(FireCounts())
 
 
-def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -> Book:
+def _build_book(
+    parsed: ParsedFile, importing: bool, host: Host | None = None, own_record: RecordSettings | None = None
+) -> Book:
     if parsed.dialect is None:
         raise ConfigError(parsed.problems)
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
     problems = _collect_problems([effective])
     layers = [Layer(parsed.source.layer, effective.hooks)]
-    files, settings = describe_files([effective])
-    settings = replace(settings, keep=None)  # how long records are kept is for the user's own file to say
+    files, settings = describe_files([effective], own_record=own_record)
+    if own_record is None:
+        settings = replace(settings, keep=None)  # how long records are kept is for the user's own file to say
     return Book(layers, host or make_local_host(), problems, files, settings)
 
 
 def describe_files(
-    files: Iterable[EffectiveFile], holds: tuple[HoldReason, ...] = ()
+    files: Iterable[EffectiveFile], holds: tuple[HoldReason, ...] = (), own_record: RecordSettings | None = None
 ) -> tuple[HookFiles, RecordSettings]:
-    """The texts of the files, and what the user's own ones say about recording."""
+    """The texts of the files, and what the user's own ones say about recording.
+
+    `own_record` is what the user's own file says if it is not among them, because others were named.
+    """
     files = tuple(files)
     own = [each.parsed for each in files if each.parsed.source.project is None]
-    settings = next((parsed.record for parsed in own if parsed.record is not None), DEFAULT_SETTINGS)
+    said = next((parsed.record for parsed in own if parsed.record is not None), None)
+    settings = (said or DEFAULT_SETTINGS) if own_record is None else own_record.restricted_by(said)
     settings = replace(settings, keep=settings.keep or DEFAULT_KEEP)
     texts = tuple(file for each in files for file in each.hook_files)
     return HookFiles(texts, (*(hold for each in files for hold in each.holds), *holds)), settings

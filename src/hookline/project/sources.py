@@ -80,6 +80,14 @@ def hub_rules_source(state: Path) -> Source | None:
     return Source(path, HUB_RULES, "flo", SourceLayer.USER, path.parent)
 
 
+def own_file_source(home: Path, config_home: Path | None = None) -> Source | None:
+    """The user's own `hookline.yaml`, whose settings hold also where other files are named."""
+    for place in CONFIG_LOCATIONS["native"]:
+        if place.user:
+            return next(_sources_at("native", place, _real_path(home), config_home), None)
+    return None
+
+
 def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
     """From the repository's root down to the directory; without a repository, the directory alone.
 
@@ -102,11 +110,15 @@ def _user_sources(here: Path, home: Path, config_home: Path | None) -> Iterator[
             listed = place.selector(home, project_directories(here, home))
             yield from (Source(path, str(path), dialect, SourceLayer.USER) for path in listed)
             continue
-        base, pattern = home, place.pattern
-        if config_home is not None and pattern.startswith(_CONFIG_PREFIX):
-            base, pattern = _real_path(config_home), pattern.removeprefix(_CONFIG_PREFIX)
-        for path in _glob_paths(base, pattern, place.accepts):
-            yield Source(path, _shorten_home(path, home), dialect, SourceLayer.USER)
+        yield from _sources_at(dialect, place, home, config_home)
+
+
+def _sources_at(dialect: str, place: ConfigLocation, home: Path, config_home: Path | None) -> Iterator[Source]:
+    base, pattern = home, place.pattern
+    if config_home is not None and pattern.startswith(_CONFIG_PREFIX):
+        base, pattern = _real_path(config_home), pattern.removeprefix(_CONFIG_PREFIX)
+    for path in _glob_paths(base, pattern, place.accepts):
+        yield Source(path, _shorten_home(path, home), dialect, SourceLayer.USER)
 
 
 def _project_sources(here: Path, home: Path) -> Iterator[Source]:

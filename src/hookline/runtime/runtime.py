@@ -22,7 +22,7 @@ from hookline.hooks.session_facts import login_name
 from hookline.lazy_dataclasses import replace
 from hookline.project.book_watcher import BookWatcher
 from hookline.project.effective_file import EffectiveFile
-from hookline.project.loader import load_file
+from hookline.project.loader import load_file, own_record_settings
 from hookline.project.parsed_file import read_source
 from hookline.project.script_lint import script_problems
 from hookline.project.sources import Source, named_source
@@ -115,7 +115,8 @@ class Runtime:
     async def _start(self, stack: AsyncExitStack) -> None:
         settings = self._settings
         if settings.config is not None:
-            self._book = load_file(settings.config, settings.dialect)
+            own = own_record_settings(settings.home, settings.env_path("XDG_CONFIG_HOME"), settings.state_directory)
+            self._book = load_file(settings.config, settings.dialect, own_record=own)
             named = read_source(named_source(settings.config, settings.dialect))
             self._named_files = (EffectiveFile(named, named.hooks),)
         elif self._book is None:

@@ -274,6 +274,36 @@ def recorded_calls(session: str) -> list[tuple[Any, ...]]:
     return [(row["tool"], row["input"], row["verdict"], row["outcome"]) for row in rows]
 
 
+@pytest.fixture
+def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own file."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = tmp_path / "config" / "hookline" / "hookline.yaml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize("named", ["", "record: {facts: full}\n"])
+def test_what_your_own_file_says_about_recording_holds_for_a_named_file(
+    config: Path, own_file: Path, tmp_path: Path, named: str
+) -> None:
+    config.write_text(named + config.read_text())
+    for number, (own, expected) in enumerate({"off": [], "{facts: none}": [("bash", None, "silent", "ok")]}.items()):
+        own_file.write_text(f"record: {own}\nhooks: []\n")
+        id = f"{tmp_path}-{number}"
+        with begun(config, id=id) as session:
+            session.guard(shell, name="bash")("ls")
+        assert recorded_calls(id) == expected
+
+
+def test_your_own_file_counts_as_it_last_was_if_it_cannot_be_read(config: Path, own_file: Path, tmp_path: Path) -> None:
+    for text in ("record: off\nhooks: []\n", "{"):
+        own_file.write_text(text)
+        with begun(config, id=str(tmp_path)) as session:
+            session.guard(shell, name="bash")("ls")
+    assert recorded_calls(str(tmp_path)) == []
+
+
 def test_identical_calls_have_each_their_own_outcome_in_the_record(config: Path) -> None:
     """All are decided before the first of them ends."""
     began, results = threading.Barrier(3), {"0": "ok", "1": "failed", "2": "ok"}

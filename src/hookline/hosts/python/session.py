@@ -30,7 +30,7 @@ from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import read_hub_file
 from hookline.lazy_dataclasses import dataclass
-from hookline.project import load_file, load_for_directory
+from hookline.project import load_file, load_for_directory, own_record_settings
 from hookline.project.private_file import config_home, state_directory
 from hookline.project.script_lint import script_problems
 from hookline.project.trust_store import Trust, trust_file_path
@@ -342,7 +342,7 @@ def session(
     place = Path(directory).absolute()
     if not place.is_dir():
         raise HooklineError(f"the directory {directory} does not exist")
-    book = _user_book(place) if config is None else load_file(config)
+    book = _user_book(place) if config is None else _named_book(config)
     refuse_errors((*book.problems, *script_problems(book.hooks)), on_problem)
     return Session(book, place, host_name, ask, id)
 
@@ -351,6 +351,11 @@ def _user_book(place: Path) -> Book:
     """As `hookline` in a terminal finds hooks and what is trusted."""
     trust = Trust(trust_file_path(Path.home(), state_directory().parent))
     return load_for_directory(place, Path.home(), trust, config_home())
+
+
+def _named_book(config: str | Path) -> Book:
+    own = own_record_settings(Path.home(), config_home(), state_directory())
+    return load_file(config, own_record=own)
 
 
 def new_call_id() -> str:
