@@ -27,6 +27,22 @@ def _hooks(project):
     Path("hooks.yaml").write_text(HOOKS)
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_the_printed_command_reads_the_files_as_the_same_dialect(hookline, options):
+    Path("e.json").write_text('{"hooks": {}}')
+    proving = ("prove", "--config", "e.json", "--dialect", "flo", "--denied", "kind: shell", *options)
+    shown = hookline(*proving).stdout
+    command = shlex.split(json.loads(shown)["command"] if options else shown.splitlines()[-1])
+    assert command[command.index("--dialect") + 1] == "flo"
+    assert hookline(*command[1:]).exit_code == 0
+
+
+def test_a_property_of_a_case_prints_the_dialect_of_its_file(hookline):
+    Path("e.json").write_text('{"hooks": {}}')
+    Path("case.yaml").write_text("file: e.json\ndialect: flo\nproperties:\n- {id: safe, never: {kind: shell}}\n")
+    assert "--dialect flo" in " ".join(hookline("test", "case.yaml").stdout.split())
+
+
 def test_a_proof(hookline):
     result = hookline("prove", "--config", "hooks.yaml", "--denied", PROVED)
     assert (result.exit_code, result.stdout) == (0, f"proved: {PROVED} is denied\n")

@@ -76,7 +76,8 @@ def verb(denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **option
     for each in wanted:
         with quiet_hooks(), _progress(options["timeout"]) as progress:
             answer = prove(book, each, current_directory(), options["timeout"], progress)
-        (_show_json if options["as_json"] else _show)(answer, configs)
+        command = _fire_command(answer, configs, options["dialect"])
+        (_show_json if options["as_json"] else _show)(answer, command)
         worst = min(filter(None, (worst, _EXIT_CODES[answer.result])), default=0)
     return worst
 
@@ -107,9 +108,8 @@ def _progress(limit: timedelta) -> Iterator[Callable[[str], None]]:
             reporter.join()
 
 
-def _show(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
+def _show(answer: ProofAnswer, command: str | None) -> None:
     out_labelled(f"{answer.result}:", _COLOURS[answer.result], f" {_describe(answer.wanted)}")
-    command = _fire_command(answer, configs)
     if command is not None:
         out(f"  {command}")
     if answer.is_vacuous:
@@ -122,7 +122,7 @@ def _describe(wanted: Property) -> str:
     return f"{wanted.text} is {'denied or asked' if wanted.ask_is_enough else 'denied'}"
 
 
-def _show_json(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
+def _show_json(answer: ProofAnswer, command: str | None) -> None:
     out_json_line(
         {
             "property": answer.wanted.text,
@@ -130,7 +130,7 @@ def _show_json(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
             "expect": "denied or asked" if answer.wanted.ask_is_enough else "denied",
             "result": str(answer.result),
             "facts": answer.facts if answer.result == _REFUTED else None,
-            "command": _fire_command(answer, configs),
+            "command": command,
             "vacuous": answer.is_vacuous,
             "reasons": list(answer.reasons),
             "rounds": answer.rounds,
@@ -139,9 +139,9 @@ def _show_json(answer: ProofAnswer, configs: tuple[str, ...]) -> None:
     )
 
 
-def _fire_command(answer: ProofAnswer, configs: tuple[str, ...]) -> str | None:
+def _fire_command(answer: ProofAnswer, configs: tuple[str, ...], dialect: str | None) -> str | None:
     if answer.result != _REFUTED:
         return None
     from hookline.prove.example_event import fire_command
 
-    return fire_command(answer.wanted.event, answer.facts, configs)
+    return fire_command(answer.wanted.event, answer.facts, configs, dialect)

@@ -60,9 +60,10 @@ def _declare_kind(tool: dict[str, Any], kind: ToolKind) -> None:
         tool["kind"] = str(kind)
 
 
-def fire_command(event: str, facts: dict[str, Any], configs: Iterable[str] = ()) -> str:
-    """The command that shows what the hooks say to this event."""
+def fire_command(event: str, facts: dict[str, Any], configs: Iterable[str] = (), dialect: str | None = None) -> str:
+    """The command that shows what the hooks say to this event. dialect: as which the files were read, if not as detected."""
     words = ["hookline", "fire", event, *(word for path in configs for word in ("--config", path))]
+    words += [] if dialect is None else ["--dialect", dialect]
     tool = facts.get("tool")
     if facts.keys() <= {"tool"} and isinstance(tool, dict) and tool.keys() <= {"name", "input"}:
         words += ["--tool", tool["name"], "--input", _json(tool["input"])]

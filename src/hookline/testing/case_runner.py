@@ -143,10 +143,9 @@ def _unproved_properties(case: Case, book: Book, directory: Path) -> Iterator[Di
     for wanted in case.properties:
         answer = prove(book, wanted, directory, _PROOF_TIMEOUT)
         if answer.result is ProofResult.COUNTER_EXAMPLE:
-            configs = () if case.config_file is None else (str(case.config_file),)
-            yield Difference(
-                wanted.id, "proved", f"{answer.result}: {fire_command(wanted.event, answer.facts, configs)}"
-            )
+            configs, dialect = ((), None) if case.config_file is None else ((str(case.config_file),), case.dialect)
+            command = fire_command(wanted.event, answer.facts, configs, dialect)
+            yield Difference(wanted.id, "proved", f"{answer.result}: {command}")
         elif answer.result is not ProofResult.PROVED:
             yield Difference(wanted.id, "proved", "\n".join((str(answer.result), *answer.reasons)))
 
