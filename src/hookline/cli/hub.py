@@ -277,10 +277,14 @@ def verify_records(context: click.Context) -> int:
     for problem in report.problems:
         out(f"broken: {problem}")
     if not report.problems:
-        out(f"intact: {report.records} records of {report.origins} processes")
+        out(f"intact: {_count(report.records, 'record')} of {_count(report.origins, 'process', 'processes')}")
     if report.missing:
-        out(f"  {report.missing} more records never came, or could not be written by their process")
+        out(f"  {_count(report.missing, 'more record')} never came, or could not be written by their process")
     return 2 if report.problems else 0
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _config_of(context: click.Context) -> HubConfig:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, func, update
+from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
 from hookline.hooks.hook_files import HookFiles
 from hookline.hub.intake.chain_check import check_chains
-from hookline.hub.store.record_line import DECISION_COLUMNS
-from hookline.runtime.storage.hub_tables import books, decisions
+from hookline.hub.store.record_line import DECISION_COLUMNS, decision_values, parse_line
+from hookline.runtime.storage.hub_tables import books, decisions, origins
 from hub.hub_sandbox import Writer, async_test, open_hub
 
 RECORD = func.replace(decisions.c.record, "rm x", "ls x")
@@ -72,3 +72,84 @@ async def test_a_clock_that_was_ahead_is_not_tampering(tmp_path: Path) -> None:
         line = writer.call("ls", at="2226-11-16T20:01:35.458752Z")
         assert (await hub.intake.take([line])).taken == 1
         assert (await check_chains(hub.database)).problems == ()
+
+
+def _copy_of_one(**changes: Any) -> Any:
+    names = list(DECISION_COLUMNS)
+    values = [literal(changes[name]) if name in changes else decisions.c[name] for name in names]
+    return insert(decisions).from_select(names, select(*values).where(decisions.c.number == 2))
+
+
+INSERTED = {
+    "a copy after the last one": _copy_of_one(number=5, verdict="allow"),
+    "a copy far after the last one": _copy_of_one(number=50),
+    "a copy before the first one": _copy_of_one(number=0),
+    "a copy with a number below zero": _copy_of_one(number=-7),
+    "a copy of a process that is not there": _copy_of_one(origin="b" * 16),
+}
+
+
+@pytest.mark.parametrize("what", INSERTED)
+@async_test
+async def test_a_record_that_was_inserted_is_found(what: str, tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        writer = Writer()
+        await hub.intake.take([writer.start(), writer.call("ls"), writer.call("rm x", "deny"), writer.call("pwd")])
+        await hub.database.write(lambda connection: connection.execute(INSERTED[what]))
+        report = await check_chains(hub.database)
+        assert len(report.problems) == 1, report.problems
+        assert "inserted" in report.problems[0]
+
+
+@async_test
+async def test_a_new_record_that_follows_from_the_last_one_is_found(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        writer = Writer()
+        await hub.intake.take([writer.start(), writer.call("ls")])
+        line = parse_line(writer.call("I did approve this", "allow"))
+        assert line is not None
+        values = dict(zip(DECISION_COLUMNS, decision_values(line, now=line.at), strict=True))
+        await hub.database.write(lambda connection: connection.execute(insert(decisions).values(values)))
+        assert (await check_chains(hub.database)).problems == (f"{'a' * 16}-3: this record was inserted",)
+
+
+@async_test
+async def test_records_whose_process_was_removed_are_found(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        await hub.intake.take([Writer().start()])
+        await hub.database.write(lambda connection: connection.execute(delete(origins)))
+        assert len((await check_chains(hub.database)).problems) == 1
+
+
+APART = {
+    "nothing": None,
+    "it is changed": update(decisions).where(decisions.c.number == 4).values(record=RECORD),
+    "its column is changed": update(decisions).where(decisions.c.number == 4).values(verdict="allow"),
+    "the last one is removed": delete(decisions).where(decisions.c.number == 5),
+}
+
+
+@pytest.mark.parametrize("what", APART)
+@async_test
+async def test_records_that_wait_for_others_are_checked_too(what: str, tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        writer = Writer()
+        lines = [writer.start(), writer.call("ls"), writer.call("id"), writer.call("rm x", "deny"), writer.call("pwd")]
+        await hub.intake.take([lines[0], *lines[3:]])
+
+        def tamper(connection: Connection) -> None:
+            if (statement := APART[what]) is not None:
+                connection.execute(statement)
+
+        await hub.database.write(tamper)
+        assert len((await check_chains(hub.database)).problems) == (what != "nothing")
+
+
+@async_test
+async def test_records_that_came_before_earlier_ones_are_not_tampering(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        writer = Writer()
+        lines = [writer.call(str(number)) for number in range(6)]
+        for taken in (lines[5:], lines[2:3], lines[1:2], lines[4:5], lines[:1], lines[3:4]):
+            await hub.intake.take(taken)
+            assert (await check_chains(hub.database)).problems == ()
