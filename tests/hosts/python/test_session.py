@@ -479,3 +479,56 @@ def test_a_session_in_a_discarded_coroutine_ends_without_a_word(tmp_path: Path) 
     )
     ran = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("done\n", "")
+
+
+FORK = """
+import asyncio, multiprocessing, os, sys, hookline
+
+def shell(command): print("ran", command, flush=True)
+async def later(command): print("ran", command, flush=True)
+guarded, later = hookline.guard(shell, kind="shell"), hookline.guard(later, kind="shell")
+
+def attempt(call):
+    try:
+        call()
+    except hookline.HooklineError as error:
+        print(str(error).partition(" (hook")[0], flush=True)
+
+def child():
+    attempt(lambda: guarded("unjudged"))
+    attempt(lambda: bound("unjudged"))
+    attempt(lambda: asyncio.run(later("unjudged")))
+    with hookline.session(config=sys.argv[1]):
+        attempt(lambda: guarded("rm x"))
+        guarded("ls")
+
+unused = hookline.session(config=sys.argv[1])
+with hookline.session(config=sys.argv[1]) as session:
+    bound = session.guard(shell, kind="shell")
+    if sys.argv[2] == "fork":
+        if (pid := os.fork()) == 0:
+            child()
+        else:
+            assert os.waitpid(pid, 0)[1] == 0
+    else:
+        process = multiprocessing.get_context("fork").Process(target=child)
+        process.start()
+        process.join()
+        pid = process.pid
+if pid == 0:
+    with unused:
+        attempt(lambda: guarded("rm y"))
+print("left", flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["fork", "multiprocessing"])
+def test_a_forked_process_needs_a_session_of_its_own(config: Path, how: str) -> None:
+    """It would wait for a thread that stayed with the parent."""
+    script = [sys.executable, "-W", "ignore", "-c", FORK, str(config), how]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120, cwd=config.parent, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    refused, rest = done.stdout.splitlines()[:3], done.stdout.splitlines()[3:]
+    assert all("Start a session in the child process" in line for line in refused), done.stdout
+    unused = ["Not rm.", "left"] if how == "fork" else []
+    assert rest == ["Not rm.", "ran ls", *unused, "left"]

@@ -64,8 +64,9 @@ def current_session() -> Session:
     found = _current_session.get()
     if found is not None and found in _open_sessions:
         return found
-    if len(_open_sessions) == 1:
-        return _open_sessions[0]
+    own = [each for each in _open_sessions if not each._is_inherited] or _open_sessions
+    if len(own) == 1:
+        return own[0]
     how = "Call it inside of `async with hookline.session(…)`."
     raise HooklineError(
         f"a guarded tool was called {'in one of several sessions' if _open_sessions else 'without a session'}. {how}"
@@ -90,12 +91,27 @@ class Session:
         self._recorder.use_environment(os.environ)  # of the user's own program
         self._own_loop = _LoopThread()
         self._outer: Session | None = None
+        self._process: int | None = None  # in which it fired its first event
         self._denied_stops = 0  # in a row
         self._halt: Decision | None = None  # after which no guarded tool runs until the next prompt
 
     @property
     def recorded_book(self) -> RecordedBook:
         return RecordedBook(self.book, self._recorder)
+
+    def _refuse_in_fork(self, work: Coroutine[Any, Any, Any] | None = None) -> None:
+        """Threads stay with the parent process, and two processes cannot share what a hook's running programs answer."""
+        if self._is_inherited:
+            if work is not None:
+                work.close()
+            raise HooklineError(
+                f"the session {self.id} belongs to process {self._process}, from which this one was forked. "
+                "Start a session in the child process: `with hookline.session(…)`."
+            )
+
+    @property
+    def _is_inherited(self) -> bool:
+        return self._process is not None and self._process != os.getpid()
 
     async def decide(self, event: str, **facts: Any) -> Decision:
         """Fires one event and keeps its notes in `notes`. The caller obeys the decision."""
@@ -112,6 +128,8 @@ class Session:
 
     async def fire(self, event: str, facts: dict[str, Any]) -> Decision:
         """Like `decide`, for a caller that delivers the notes itself. `facts` win over those of the session."""
+        self._refuse_in_fork()
+        self._process = os.getpid()
         name = canonical_event(event) if isinstance(event, str) else None
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
@@ -230,6 +248,7 @@ class Session:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for `work` from sync code, on the session's own event loop."""
+        self._refuse_in_fork(work)
         return self._own_loop.run(work)
 
     def run_in_place(self, work: Coroutine[Any, Any, T]) -> T:
@@ -237,6 +256,7 @@ class Session:
 
         `work` may wait only for methods of this session.
         """
+        self._refuse_in_fork(work)
         return self._own_loop.run_in_place(work)
 
     async def __aenter__(self) -> Session:
@@ -250,6 +270,9 @@ class Session:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        if self._is_inherited:
+            self._end()
+            return
         is_discarded = kind is GeneratorExit  # so is the coroutine around it: nothing can be awaited any more
         try:
             if not is_discarded:
@@ -278,6 +301,9 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._is_inherited:  # the parent ends it
+            self._end()
+            return
         try:
             self._drain_own_loop()
             self.run(self.decide("session.end"))
@@ -311,6 +337,8 @@ class Session:
             _current_session.set(self._outer)
 
     def _close(self) -> None:
+        if self._is_inherited:
+            return
         try:
             self._drain_own_loop()
         finally:
