@@ -33,6 +33,7 @@ from hookline.hooks.host import Host, current_hook
 from hookline.hooks.outcome import Compact, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
 from hookline.patterns.pattern import pattern
+from hookline.project import load_text
 
 
 def word_judging_action(word: str, outcome: Outcome) -> FunctionAction:
@@ -357,3 +358,25 @@ def test_the_last_changer_is_not_asked_about_its_own_change() -> None:
 
     decide(make_book(make_hook(instant_action(change, May.CHANGE | May.DENY))), tool_call_event("one"))
     assert asked == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "read", "tool", "input"),
+    [
+        ("foo", "command", "bash", {}),
+        ("content", "command", "bash", {}),
+        ("foo", "path", "write_file", {"content": "k"}),
+        ("file_path", "path", "write_file", {"content": "k"}),
+        ("cmd", "command", "frob", {}),
+    ],
+)
+def test_a_second_change_of_a_field_that_is_read_for_another_is_judged(changed, read, tool, input):
+    """There are enough hooks for an index, which remembers what it found before the second change."""
+    hooks = (
+        "  - {id: first, on: tool.before, then: {set: {input.zzz: 1}}}\n"
+        f"  - {{id: second, on: tool.before, then: {{set: {{input.{changed}: secretenv}}}}}}\n"
+        f"  - {{id: guard, on: tool.before, when: {{input: {{{read}: secretenv}}}}, then: {{deny: no}}}}\n"
+    )
+    book = load_text(f"hooks:\n{hooks}", "hookline.yaml", "native")
+    event = Event("tool.before", {"tool": {"name": tool, "input": input}})
+    assert book.decide_now(event).verdict is Verdict.DENY

@@ -126,11 +126,9 @@ class ToolField:
         return (*found, WRONG_GUESS) if found != ((),) and is_guessed_field(event, self.path) else found
 
     def reads(self) -> tuple[FactPath, ...]:
-        return (
-            ("tool", "input", *self.path),
-            *(("tool", "input", name) for name in _OTHER_NAMES.get(self.path[0], ())),
-            *((("cwd",), ("workspace",)) if self._is_path else ()),
-        )
+        """The whole input too: other fields are read for one that the call lacks, and tell the kind of an unknown tool."""
+        places = (("cwd",), ("workspace",)) if self._is_path else ()
+        return (("tool", "input", *self.path), ("tool", "input"), *places)
 
     def __str__(self) -> str:
         return "input." + ".".join(str(step) for step in self.path)
