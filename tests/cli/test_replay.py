@@ -25,6 +25,7 @@ def test_the_same_hooks_decide_the_same(hookline, recorder):
         "loosened": 0,
         "tightened": 0,
         "changed": 0,
+        "undecided": 0,
         "same": 7,
         "skipped": 0,
         "unknown": {},
@@ -124,13 +125,23 @@ def test_records_without_facts_are_counted(hookline, recorder):
     assert "1 could not be replayed" in hookline("replay").stdout
 
 
-def test_masked_facts_are_said_to_be_uncertain(hookline, recorder):
-    record(recorder, write_hooks(), tool_event("rm --token=abcdef123456"))
-    Path("new.yaml").write_text(LOOSER)
-    assert replayed(hookline, "--with", "new.yaml")[0]["uncertain"] is True
-    assert (
-        "1 of those that differ have facts that were cut or masked" in hookline("replay", "--with", "new.yaml").stdout
-    )
+@pytest.mark.parametrize(
+    "command", ["echo ghp_" + "a1B2c3D4e" * 4, "echo " + "z" * 5000 + "; rm x"], ids=["masked", "cut"]
+)
+def test_what_has_masked_or_cut_facts_is_counted_apart(hookline, recorder, command):
+    hooks = """\
+hooks:
+  - {id: secret, on: tool.before, when: {secrets: true}, then: {deny: A secret.}}
+  - {id: end, on: tool.before, when: {tool: bash, input: {command: 'rm x$'}}, then: {deny: Not rm.}}
+"""
+    record(recorder, write_hooks(hooks), tool_event(command))
+    difference, counts = replayed(hookline, "--with", "hookline.yaml")
+    assert (difference["difference"], difference["uncertain"]) == ("undecided", True)
+    assert (counts["undecided"], counts["loosened"]) == (1, 0)
+    for kind in ("loosened", "changed"):
+        result = hookline("replay", "--with", "hookline.yaml", "--fail-on", kind)
+        assert result.exit_code == 0
+        assert "1 cannot be decided again: facts were masked or cut" in result.stdout
 
 
 def test_a_difference_fits_into_80_columns(hookline, recorder):

@@ -99,6 +99,18 @@ def test_facts_that_were_masked(hookline, recorder):
     assert "shortened or masked" in hookline("why").stdout
 
 
+def test_the_recorded_answer_stands_if_what_it_was_about_was_masked(hookline, recorder):
+    hooks = "hooks:\n  - {id: secret, on: tool.before, when: {secrets: true}, then: {deny: A secret.}}\n"
+    record(recorder, write_hooks(hooks), tool_event("echo ghp_" + "a1B2c3D4e" * 4))
+    for options in ((), ("--now",)):
+        shown = " ".join(hookline("why", *options).stdout.split())
+        assert "decided: deny: A secret." in shown
+        assert "the recorded answer stands" in shown
+        assert "secret hookline.yaml:2 deny it took part" in shown
+        assert "has no secret" not in shown
+        assert json.loads(hookline("why", "--json", *options).stdout)["difference"] == "undecided"
+
+
 def test_hooks_whose_texts_are_gone(hookline, recorder):
     record_a_few(recorder)
     id = first_id(hookline)

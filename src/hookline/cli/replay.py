@@ -33,7 +33,9 @@ _COLOURS: Final = {
     ReplayDifference.LOOSENED: Colour.RED,
     ReplayDifference.TIGHTENED: Colour.YELLOW,
     ReplayDifference.CHANGED: Colour.DIM,
+    ReplayDifference.UNDECIDED: Colour.DIM,
 }
+_SUMMED_UP: Final = [each for each in ReplayDifference if each is not ReplayDifference.UNDECIDED]
 
 
 @dataclass(slots=True)
@@ -41,8 +43,13 @@ class _Report:
     counts: Counter[ReplayDifference] = field(default_factory=Counter)
     different: list[Replayed] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
-    uncertain: int = 0
     skipped: int = 0
+
+    def count(self, kind: str) -> int:
+        """What `--fail-on` finds. What cannot be decided again is listed, but nobody knows whether it differs."""
+        if kind == "loosened":
+            return self.counts[ReplayDifference.LOOSENED]
+        return len(self.different) - self.counts[ReplayDifference.UNDECIDED]
 
     def sorted_differences(self) -> list[Replayed]:
         """Loosened ones first, each kind by time."""
@@ -81,8 +88,7 @@ def verb(files: tuple[str, ...], since: str, fail_on: str | None, as_json: bool)
     else:
         with page_output():
             _show(report)
-    found = report.counts[ReplayDifference.LOOSENED] if fail_on == "loosened" else len(report.different)
-    return _FOUND if fail_on and found else 0
+    return _FOUND if fail_on and report.count(fail_on) else 0
 
 
 async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str, quiet: bool) -> _Report:
@@ -96,7 +102,6 @@ async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str, 
         report.unknown.update(replayed.unknown)
         if replayed.difference is not ReplayDifference.SAME:
             report.different.append(replayed)
-            report.uncertain += is_uncertain(record)
         if time.monotonic() - shown > _PROGRESS_SECONDS and sys.stderr.isatty() and not quiet:
             shown = time.monotonic()
             err_line(f"{report.counts.total()} events, {shown - begun:.0f} s")
@@ -107,13 +112,14 @@ async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str, 
 def _show(report: _Report) -> None:
     for replayed in report.sorted_differences():
         _show_difference(replayed)
-    counts = ", ".join(f"{report.counts[each]} {each}" for each in ReplayDifference)
+    counts = ", ".join(f"{report.counts[each]} {each}" for each in _SUMMED_UP)
     total = report.counts.total()
     out(f"{total} {'decision' if total == 1 else 'decisions'}: {counts}")
     if report.skipped:
         out(f"  {report.skipped} could not be replayed: their facts were not recorded")
-    if report.uncertain:
-        out(f"  {report.uncertain} of those that differ have facts that were cut or masked when they were recorded")
+    undecided = report.counts[ReplayDifference.UNDECIDED]
+    if undecided:
+        out(f"  {undecided} cannot be decided again: facts were masked or cut when they were recorded")
     for hook, count in report.unknown.most_common():
         out(f"  {hook}: its answer to {count} events is not in the record, so it counts as silent")
 

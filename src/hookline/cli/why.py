@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import click
@@ -33,6 +33,9 @@ from hookline.record.segment import RecordDirectory
 
 _UNCERTAIN: Final = (
     "Its facts were shortened or masked when they were recorded, so this may differ from what hooks saw."
+)
+_UNDECIDED: Final = (
+    "Its facts were masked or cut when they were recorded, so it cannot be decided again: the recorded answer stands."
 )
 _DIFFERS: Final = (
     "This is not what was decided then: something that the record does not keep, such as a Python hook, made the "
@@ -124,26 +127,41 @@ class Explanation:
         word = "halt" if record.get("halt") else record.get("verdict", "")
         decided = wrap(f"decided: {word}{_reason(record)}", "  ", hanging="  ")
         out_labelled("  decided", Colour.DIM, decided.removeprefix("  decided"))
+        if self._difference is ReplayDifference.UNDECIDED:
+            out(wrap(_UNDECIDED, "  "))
+            out()
+            self._show_recorded(record.get("trace", ()), "it took part")
+            return
         if is_uncertain(record):
             out(wrap(_UNCERTAIN, "  "))
         out()
         out("Under today's hooks:" if self.under_today else "Under the hooks that were in force:", Colour.DIM)
         show_decision(self.decision, Event(record["event"], facts), explain=True)
-        self._show_missing()
+        self._show_recorded(self.missing, "it took part, but its text is not kept")
+        if not self.under_today and self._difference is not ReplayDifference.SAME:
+            out(wrap(_DIFFERS, ""), Colour.YELLOW)
 
-    def _show_missing(self) -> None:
-        for entry in self.missing:
+    @property
+    def _difference(self) -> ReplayDifference:
+        return compare(self.record, self.decision)
+
+    def _show_recorded(self, entries: Iterable[dict[str, Any]], comment: str) -> None:
+        for entry in entries:
             verdict = (entry.get("outcome") or {}).get("verdict", "no answer")
             answer = f"failed: {entry['failure']['kind']}" if "failure" in entry else verdict
             out_labelled(str(entry.get("hook")), Colour.BOLD, f"  {entry.get('file')}:{entry.get('line')}  {answer}")
-            out("    it took part, but its text is not kept", Colour.DIM)
-        if not self.under_today and compare(self.record, self.decision) is not ReplayDifference.SAME:
-            out(wrap(_DIFFERS, ""), Colour.YELLOW)
+            out(f"    {comment}", Colour.DIM)
 
     def as_json(self) -> dict[str, Any]:
         under = "now" if self.under_today else "then"
         missing = [{key: entry.get(key) for key in ("hook", "file", "line", "outcome")} for entry in self.missing]
-        return {"record": self.record, "under": under, "decision": self.decision.as_json(), "missing": missing}
+        return {
+            "record": self.record,
+            "under": under,
+            "decision": self.decision.as_json(),
+            "difference": str(self._difference),
+            "missing": missing,
+        }
 
 
 def _reason(record: Record) -> str:

@@ -38,6 +38,7 @@ class ReplayDifference(StrEnum):
     LOOSENED = "loosened"  # stopped then, not any more
     TIGHTENED = "tightened"
     CHANGED = "changed"  # other changes or notes, the same verdict
+    UNDECIDED = "undecided"  # the verdict would be another one, but the recorded facts are not those that hooks saw
     SAME = "same"
 
 
@@ -314,6 +315,8 @@ def compare(record: Record, decision: Decision) -> ReplayDifference:
         return ReplayDifference.SAME  # no hook took part, as in most decisions
     before = _strength(record.get("verdict", ""), bool(record.get("halt")))
     now = _strength(word, decision.halt)
+    if (before != now or record.get("verdict") != word) and is_uncertain(record):
+        return ReplayDifference.UNDECIDED
     if before != now:
         return ReplayDifference.LOOSENED if now < before else ReplayDifference.TIGHTENED
     same = (
