@@ -25,5 +25,17 @@ def test_what_hooks_said(directory: RecordDirectory) -> None:
     assert (a.percentile(50), a.percentile(95)) == (1.0, 5.0)
 
 
+def test_an_allow_is_overridden_by_a_deny_but_not_by_another_allow(directory: RecordDirectory) -> None:
+    stopped = {"hook": "c", "verdict": "deny", "trace": [ran("a", {"verdict": "allow"}), ran("c", {"verdict": "deny"})]}
+    allowed = {"hook": "b", "verdict": "allow", "trace": [ran(id, {"verdict": "allow"}) for id in "db"]}
+    found = count_hooks([stopped, stopped, allowed], HookPaths(directory).find)
+    assert [(found["a.yaml", id].overridden, found["a.yaml", id].is_always_overridden) for id in "abcd"] == [
+        (2, True),
+        *[(0, False)] * 3,
+    ]
+    again = count_hooks([stopped, {**stopped, "hook": "a", "verdict": "allow"}], HookPaths(directory).find)
+    assert not again["a.yaml", "a"].is_always_overridden
+
+
 def test_a_hook_that_never_ran() -> None:
     assert HookStats("a", "f").percentile(50) == 0.0

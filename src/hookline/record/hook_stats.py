@@ -18,6 +18,7 @@ class HookStats:
     spoke: int = 0  # it allowed, asked, denied, changed or said something
     denied: int = 0
     asked: int = 0
+    allowed: int = 0
     failed: int = 0
     overridden: int = 0  # it gave a verdict, and another hook's counted
     times: list[float] = field(default_factory=list)  # milliseconds
@@ -33,7 +34,7 @@ class HookStats:
 
     @property
     def is_always_overridden(self) -> bool:
-        verdicts = self.denied + self.asked
+        verdicts = self.denied + self.asked + self.allowed
         return bool(self.overridden) and self.overridden == verdicts
 
 
@@ -59,5 +60,11 @@ def _count(stats: HookStats, entry: dict[str, Any], record: Record) -> None:
     stats.denied += verdict == "deny"
     stats.asked += verdict == "ask"
     stats.failed += "failure" in entry
-    stats.overridden += verdict in ("deny", "ask") and record.get("hook") != stats.hook
+    stats.allowed += verdict == "allow"
+    is_other = record.get("hook") != stats.hook
+    stats.overridden += is_other and (verdict in ("deny", "ask") or (verdict == "allow" and _is_stopped(record)))
     stats.times.append(float(entry.get("ms", 0.0)))
+
+
+def _is_stopped(record: Record) -> bool:
+    return bool(record.get("halt")) or record.get("verdict") in ("deny", "ask")

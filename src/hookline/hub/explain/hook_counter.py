@@ -50,6 +50,6 @@ def _merge(found: dict[tuple[str, str], HookStats], more: dict[tuple[str, str], 
     for key, new in more.items():
         known = found.setdefault(key, new)
         if known is not new:
-            for name in ("ran", "spoke", "denied", "asked", "failed", "overridden"):
+            for name in ("ran", "spoke", "denied", "asked", "allowed", "failed", "overridden"):
                 setattr(known, name, getattr(known, name) + getattr(new, name))
             known.times += new.times
