@@ -159,6 +159,13 @@ def test_a_hook_that_cannot_be_translated_does_not_hinder_a_proof_without_it():
     assert answer([program, ENV], r"kind: write, input: {path: '\.env$'}").result is PROVED
 
 
+def test_a_call_without_a_field_that_it_needs_is_found():
+    hook = "{id: k, on: tool.before, when: {kind: write, input: {path: '.*'}}, then: {deny: no}}"
+    found = answer([hook], "tool: write_file")
+    assert found.result is REFUTED
+    assert "path" not in found.facts["tool"]["input"]
+
+
 def test_a_change_before_a_guard_is_no_proof():
     change = "{id: c, on: tool.before, when: {kind: write}, then: {set: {tool.input.path: safe.txt}}}"
     assert answer([change, ENV], r"kind: write, input: {path: '\.env$'}").result is not PROVED

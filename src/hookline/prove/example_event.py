@@ -15,6 +15,7 @@ from hookline.prove.model_search import FoundModel
 from hookline.prove.text_variable import TextVariable
 from hookline.prove.tool_space import (
     PREFIXING_HOST,
+    REQUIRED_FIELDS,
     KnownTool,
     KnownTools,
     McpTools,
@@ -33,9 +34,15 @@ def build_examples(space: EventSpace, found: FoundModel) -> Iterator[dict[str, A
     """The facts of events as the model has it. Several if a reading has several texts: any of them may be the one given."""
     for number in range(min(_MAX_EXAMPLES, max(map(len, found.texts.values()), default=1) or 1)):
         yield _build_example(space, found, number)
+    absent = frozenset(field_path(each.path) for each in space.texts.values() if not found.texts.get(each))
+    if space.kind is not None and any(("tool", "input", field) in absent for field in REQUIRED_FIELDS[space.kind]):
+        yield _build_example(space, found, 0, absent)
 
 
-def _build_example(space: EventSpace, found: FoundModel, number: int) -> dict[str, Any]:
+def _build_example(
+    space: EventSpace, found: FoundModel, number: int, absent: frozenset[FactPath] = frozenset()
+) -> dict[str, Any]:
+    """absent: facts that it lacks even if a call needs them."""
     facts: dict[str, Any] = {}
     known: KnownTool | None = None
     if space.tools:
@@ -49,7 +56,7 @@ def _build_example(space: EventSpace, found: FoundModel, number: int) -> dict[st
         if texts:
             _put(facts, _fact_path(variable, known), texts[min(number, len(texts) - 1)])
     if space.kind is not None:
-        _fill_required(facts["tool"], space.kind, known)
+        _fill_required(facts["tool"], space.kind, known, absent)
         _declare_kind(facts["tool"], space.kind)
     return facts
 
@@ -136,6 +143,8 @@ def _put(value: dict[str, Any], path: FactPath, text: str) -> None:
         value = below
 
 
-def _fill_required(tool: dict[str, Any], kind: ToolKind, known: KnownTool | None) -> None:
+def _fill_required(tool: dict[str, Any], kind: ToolKind, known: KnownTool | None, absent: frozenset[FactPath]) -> None:
     for field in requires(tool["name"], kind):
+        if ("tool", "input", field) in absent:
+            continue
         tool["input"].setdefault(field if known is None else known.field(field), _FILLING)
