@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -103,6 +105,50 @@ def test_after_a_failure_it_waits_before_it_tries_again(
     writer.write(text(2))
     disk.is_full = False
     assert writer.write(text(3)) == ""
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_what_was_lost_is_said_at_the_end_although_no_record_follows(
+    directory: RecordDirectory, writer: RecordWriter, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    disk = FullDisk(monkeypatch)
+    monkeypatch.setattr(writer_module, "_RETRY_SECONDS", 1000.0)
+    for number in range(before):
+        writer.write(text(number))
+    disk.is_full = True
+    assert [writer.write(text(n)) for n in (2, 3)] == ["", ""]
+    disk.is_full = False
+    writer.close()
+    verified = verify_chains(directory)
+    assert (verified.records, verified.lost) == (before + 2, 2)
+
+
+def test_what_was_lost_is_said_when_the_process_ends(directory: RecordDirectory) -> None:
+    program = """
+import os, sys
+from pathlib import Path
+from hookline.record.segment import RecordDirectory
+from hookline.record.writer import RecordWriter, encode_record
+writer = RecordWriter(RecordDirectory(Path(sys.argv[1])), {})
+text = encode_record({"kind": "decision"})
+writer.write(text)
+write, os.write = os.write, lambda file, data: 0
+assert writer.write(text) == writer.write(text) == ""
+os.write = write
+"""
+    subprocess.run([sys.executable, "-c", program, str(directory.path)], check=True, timeout=60)
+    assert verify_chains(directory).lost == 2
+
+
+def test_a_disk_that_is_still_full_at_the_end(
+    directory: RecordDirectory, writer: RecordWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    writer.write(text(1))
+    disk.is_full = True
+    writer.write(text(2))
+    writer.close()
+    assert verify_chains(directory).records == 2
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:

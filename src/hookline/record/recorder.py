@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -122,7 +123,8 @@ class Recorder:
         self._kept.clear()  # somebody may have removed the whole record
         self._fast_path_books.clear()
         if self._directory.is_archiving_due() and self._directory.has_many_live_files():
-            threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
+            with suppress(RuntimeError):  # the process is ending
+                threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
 
     def close(self) -> None:
         self._writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import json.encoder
 import logging
@@ -10,6 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import Any, Final
 
@@ -48,7 +50,7 @@ class RecordWriter:
         self._segment = 0
         self._lost = 0
         self._retry_at = 0.0
-        self._is_begun = False
+        self._is_begun = self._notes_at_exit = False
         self.id = ""
         self._number = 0  # of the last record, and its hash: two plain values, because every record needs them
         self._hash = FIRST
@@ -69,13 +71,12 @@ class RecordWriter:
                 if self._size >= SEGMENT_BYTES or self._file < 0 or not self._last_at <= at < self._next_day:
                     self._open_next(at)
                 if self._lost:
-                    self._append(encode_record({"kind": "gap", "lost": self._lost}), at)
-                    self._lost = 0
+                    self._append_gap(at)
                 return self._append(text, at)
             except OSError as error:
                 if not self._lost:
                     _log.warning("a decision could not be recorded: %s", error)
-                self._lost += 1
+                self._count_lost()
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
                 if self._number == 0:  # the chain has no record yet: begin another one
                     self._close_files()
@@ -97,14 +98,39 @@ class RecordWriter:
     def count_lost(self) -> None:
         """A record that could not be made."""
         with self._lock:
-            self._lost += 1
+            self._count_lost()
 
     def close(self) -> None:
         """The chain ends. Another record would begin a new one."""
+        self.note_lost()
         with self._lock:
             if self._is_begun:
                 self._close_files()
                 self._is_begun = False
+
+    def note_lost(self) -> None:
+        """Says how many records were lost, also if no other one follows: at the end, there is no later try."""
+        with self._lock:
+            if not self._lost:
+                return
+            if not self._is_begun:
+                self._begin()
+            with suppress(OSError):
+                at = self._clock.now()
+                if self._file < 0 or not self._last_at <= at < self._next_day:
+                    self._open_next(at)
+                self._append_gap(at)
+
+    def _count_lost(self) -> None:
+        self._lost += 1
+        if not self._notes_at_exit:
+            self._notes_at_exit = True
+            note = weakref.WeakMethod(self.note_lost)
+            atexit.register(lambda: (method := note()) and method())
+
+    def _append_gap(self, at: str) -> None:
+        self._append(encode_record({"kind": "gap", "lost": self._lost}), at)
+        self._lost = 0
 
     def _forget_parent(self) -> None:
         """In a forked process: another thread may have had the lock."""
