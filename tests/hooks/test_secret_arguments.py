@@ -143,6 +143,15 @@ def test_a_password_in_a_command_is_masked(command: str) -> None:
         "echo hunter22 | gh auth login --with-token",
         'echo -n "hunter22" | docker login -u x --password-stdin',
         "printf hunter22 | sudo -S ls",
+        "su -c x <<< hunter22",
+        "<<< hunter22 su - ann",
+        "echo hunter22 | su -c x",
+        "echo hunter22 |\n  su ann",
+        "m\\ysql -phunter22",
+        "mysq\\l -phunter22",
+        "ls; my''sql -phunter22",
+        'm""ysql -phunter22 db; mysql -phunter22',
+        "red\\is-cli -a hunter22",
         "Server=h;Uid=sa;Pwd=hunter22;",
         'bash -c "mysql -phunter22 db"',
         'bash -c "vault login hunter22"',
@@ -165,6 +174,7 @@ def test_a_password_in_a_command_is_masked(command: str) -> None:
 def test_a_password_in_a_text_is_masked(text: str) -> None:
     assert "hunter22" not in mask(text)
     assert may_have_secret(json.dumps([text]), environment_secrets())
+    assert "hunter22" not in RecordableFacts(RecordedFacts.MASKED, masks=True).text(text)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +188,11 @@ def test_a_password_in_a_text_is_masked(text: str) -> None:
         "unzip -l a && zip -r a b",
         "openssl x509 -in a -noout",
         "redis-cli ping",
+        "cat <<< hello",
+        "echo hi | sum -r",
+        "su -c 'echo hi'",
+        "C:\\Users\\ann\\mkdir -p a",
+        "printf 'a\\nb'",
         "git config user.name ann",
         "kubectl get secrets -n a",
         "cd $OLDPWD; PWD=/x ls",
@@ -202,7 +217,7 @@ def test_other_arguments_stay(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["mysql ", "mysql,", "mysql -p", 'mysql"', "secret a=", "echo a ", "<<< ", "set token "]
+    "piece", ["mysql ", "mysql,", "mysql -p", 'mysql"', "secret a=", "echo a ", "<<< ", "set token ", "m\\ysql ", "a\\"]
 )
 @pytest.mark.timing
 def test_no_text_takes_long(piece: str) -> None:

@@ -91,6 +91,7 @@ _READERS: Final = (
 _MAX_COMMAND: Final = 600  # characters that are looked at behind a program's name
 _MAX_WORD: Final = 4096
 _WORDS: Final = lazy_pattern(r"[\w:-]+")
+_QUOTED_LETTER: Final = lazy_pattern(r"""(?<=\w)(?:\\|""|'')(?=\w)""")
 _BETWEEN_WORDS: Final = r"""(?:[ \t]+|\\?["'],\s{0,4}\\?["'])"""
 _NAME: Final = lazy_pattern(
     r"(?<![\w.-])(?:"
@@ -104,6 +105,8 @@ _SHELL_WORD: Final = lazy_pattern(
 _LIST_WORD: Final = lazy_pattern(r"""\\?["'],\s{0,4}\\?["']([^"'\\\n]*)""")
 _SQL_PASSWORD: Final = lazy_pattern(r"""(?i)(\b(?:identified\s+by|password)\s+\\?')[^'\n]{1,400}(')""")
 _HERE_STRING: Final = lazy_pattern(r"""<<<\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&"']+)""")
+_SU: Final = lazy_pattern(r"(?<![\w.-])su[ \t]")
+_PIPED_TO_SU: Final = lazy_pattern(r"\|[ \t\n]*su(?![\w.-])")
 _PIPED: Final = lazy_pattern(r"""\b(echo|printf)((?:\s+-\w+)*)\s+((?:"[^"\n]*"|'[^'\n]*'|[^\n;|&"'])+?)(\s*)\|(?!\|)""")
 MENTIONS: Final = "|".join(
     (
@@ -115,6 +118,8 @@ MENTIONS: Final = "|".join(
         # few commands of these programs have a secret
         *(r"curl.*-\w*b", "zip.*-P", "7z.*-p", r"\bhttps?\W.*-a", r"\bxhs?\W.*-a"),
         *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
+        *("<<<", r"\|(?:\s|\\[nt])*su\b"),
+        r"""\w(?:\\\\|""|''|\\"\\")\w""",  # in JSON, a backslash is two
     )
 )
 """A regular expression as RE2 reads it: whatever `mask_arguments` changes has a match, also in JSON."""
@@ -122,11 +127,13 @@ MENTIONS: Final = "|".join(
 
 def mask_arguments(text: str, mask: str) -> str:
     """Masks the secret arguments of every command in a text, also of commands in a quoted script."""
-    spans = [span for found in _NAME.finditer(text) for span in _secret_spans(text, found[0], found.end())]
+    names = {(found.end(), found[0]) for found in _NAME.finditer(text)} | set(_quoted_names(text))
+    spans = {span for end, name in names for span in _secret_spans(text, name, end)}
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + mask + text[end:]
     text = _SQL_PASSWORD.sub(rf"\g<1>{mask}\g<2>", text)
-    if any(reader in text for reader in _READERS):
+    reads_here_string = "<<<" in text and _SU.search(text) is not None
+    if reads_here_string or _PIPED_TO_SU.search(text) or any(reader in text for reader in _READERS):
         text = _HERE_STRING.sub(f"<<< {mask}", text)
         text = _PIPED.sub(rf"\g<1>\g<2> {mask}\g<4>|", text)
     return text
@@ -142,6 +149,27 @@ def mask_argument_list(words: Sequence[str], mask: str) -> dict[int, str]:
                 rest = words[start:]
                 masked |= {start + n: rest[n][:cut] + mask for n, cut in _find_secrets(_RULES[known], rest)}
     return masked
+
+
+def has_quoted_letters(text: str) -> bool:
+    """Whether a word may be spelled with a backslash or empty quotes, as in `my\\sql`, which a shell leaves out."""
+    return ("\\" in text or "''" in text or '""' in text) and _QUOTED_LETTER.search(text) is not None
+
+
+def _quoted_names(text: str) -> Iterator[tuple[int, str]]:
+    """The end of each program's name that is spelled so, and the name."""
+    if not has_quoted_letters(text):
+        return
+    parts: list[str] = []
+    ends: list[int] = []  # the place in the text behind each character that is kept
+    at = 0
+    for found in (*_QUOTED_LETTER.finditer(text), None):
+        start = len(text) if found is None else found.start()
+        parts.append(text[at:start])
+        ends += range(at + 1, start + 1)
+        at = start if found is None else found.end()
+    for name in _NAME.finditer("".join(parts)):
+        yield ends[name.end() - 1], name[0]
 
 
 def _secret_spans(text: str, name: str, at: int) -> Iterator[tuple[int, int]]:

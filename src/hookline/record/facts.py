@@ -17,7 +17,7 @@ import re2
 from hookline.hooks.host import inherited_environment
 from hookline.hooks.masking import MASK, NAME_HINTS, is_called_secret, mask, secret_values
 from hookline.hooks.record_settings import RecordedFacts
-from hookline.hooks.secret_arguments import MENTIONS, mask_argument_list
+from hookline.hooks.secret_arguments import MENTIONS, has_quoted_letters, mask_argument_list
 from hookline.hooks.secret_formats import TOKEN_STARTS, is_secret_name
 from hookline.lazy_imports import lazy_pattern
 
@@ -218,7 +218,9 @@ def may_have_secret(text: str, known: KnownSecrets) -> bool:
 
 
 def _may_be_secret(text: str, known: KnownSecrets) -> bool:
-    return bool(_search(text.encode("utf-8", "replace"))) or any(secret in text for secret in known.values)
+    if _search(text.encode("utf-8", "replace")) or has_quoted_letters(text):
+        return True
+    return any(secret in text for secret in known.values)
 
 
 def _compile_search(pattern: str) -> Callable[[bytes], list[int]]:
