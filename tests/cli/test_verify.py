@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -95,6 +96,16 @@ def test_an_anchor_that_is_none(hookline, recorder):
     result = hookline("verify", "--anchor", "anchor.json")
     assert result.exit_code == 1
     assert "cannot be read" in result.stderr
+
+
+def test_an_anchor_that_never_ends_is_not_read(hookline, recorder):
+    record_a_few(recorder)
+    with Path("large.json").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    os.mkfifo("pipe")
+    for name, problem in (("large.json", "is larger than 64 MB"), ("pipe", "is not a regular file")):
+        result = hookline("verify", "--anchor", name)
+        assert (result.exit_code, problem in result.stderr) == (1, True)
 
 
 def test_an_anchor_finds_that_the_whole_record_was_removed(hookline, recorder):

@@ -19,6 +19,8 @@ from hookline.record.head_file import NotedHead, read_heads
 from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
 from hookline.record.segment import RecordDirectory, split_id
 
+_MAX_ANCHOR: Final = 64 << 20  # bytes: half a million chains
+
 _AFTER_ALL_TIMES: Final = "9"  # as a text, it comes after every time of a record
 
 
@@ -207,12 +209,23 @@ def write_anchor(directory: RecordDirectory, path: Path) -> Verified:
     return verified
 
 
+def _read_anchor(path: Path) -> bytes:
+    """Raises OSError or ValueError."""
+    if not path.is_file():  # a device may never end
+        raise ValueError(f"{path} is not a regular file")
+    with path.open("rb") as file:
+        data = file.read(_MAX_ANCHOR + 1)
+    if len(data) > _MAX_ANCHOR:
+        raise ValueError(f"{path} is larger than {_MAX_ANCHOR >> 20} MB")
+    return data
+
+
 def check_anchor(directory: RecordDirectory, path: Path, keep: timedelta | None = DEFAULT_KEEP) -> Verified:
     """Verifies, and checks that everything the anchor knows is still there, unless it is older than `keep`.
 
     Raises BrokenChain, OSError or ValueError.
     """
-    anchor = json.loads(path.read_text())
+    anchor = json.loads(_read_anchor(path))
     verified = verify_chains(directory)
     number, digest = anchor["chains"]
     chains = ChainsFile(directory.chains)
