@@ -40,6 +40,7 @@ class _Progress:
     head: Head
     last: tuple[int, str] = (0, "")  # the highest number, and the time of that record
     later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
+    early: dict[int, tuple[str, str]] = field(default_factory=dict)  # like `later`, of records up to the removed ones
     seen: array[int] = field(default_factory=lambda: array("Q"))  # the beginnings of the hashes, up to the head
 
     def advance(self, hash: str) -> None:
@@ -105,6 +106,8 @@ def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -
     if number <= chain.head.number:
         if not chain.is_same(number, link[1]):
             raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
+        if number <= chain.head.number - len(chain.seen):
+            _check_early(chain.early, writer, number, link)
         return 0
     if number in chain.later and chain.later[number] != link:
         raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
@@ -117,6 +120,15 @@ def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -
             raise BrokenChain(f"{writer}-{number}", what)
         chain.advance(following[1])
     return is_new
+
+
+def _check_early(early: dict[int, tuple[str, str]], writer: str, number: int, link: tuple[Any, str]) -> None:
+    """A record before one that was removed as too old: the clock was set back in between. Its neighbours must fit."""
+    if early.setdefault(number, link) != link:
+        raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
+    for at in (number, number + 1):
+        if at in early and at - 1 in early and early[at][0] != early[at - 1][1]:
+            raise BrokenChain(f"{writer}-{at}", "it was changed, or the record before it was changed")
 
 
 def _check_chain(
