@@ -82,3 +82,25 @@ async def test_approvals_of_sessions_in_the_database_wait_here_too(tmp_path: Pat
         assert (stored.answered, stored.by, stored.edited) == (True, "the approver", {"command": "ls -a"})
         listed = await client.get("/approvals", params={"state": "answered"})
         assert [each["id"] for each in listed.json()["items"]] == ["approval_1"]
+
+
+@async_test
+async def test_a_viewer_sees_no_secret_of_a_question(tmp_path: Path) -> None:
+    command = "git push https://ann:hunter2zz@h/x; mysql -phunter2zz"
+    async with open_hub(tmp_path) as hub:
+        reporter = Client(hub, await token_of(hub, Role.REPORTER))
+        body = {"host": "codex", "tool": "Bash", "input": {"command": command}, "reason": f"May it run {command}?"}
+        asked = (await reporter.post("/approvals", body)).json()
+        assert asked["input"] == {"command": command}
+        for role, sees in ((Role.VIEWER, False), (Role.APPROVER, True), (Role.REPORTER, True)):
+            client = reporter if role is Role.REPORTER else Client(hub, await token_of(hub, role))
+            paths = [f"/approvals/{asked['id']}", *(() if client is reporter else ("/approvals",))]
+            for path in paths:
+                answer = await client.get(path)
+                assert answer.status_code == 200
+                assert ("hunter2zz" in answer.text, "git push" in answer.text) == (sees, True), (role, path)
+        approver = Client(hub, await token_of(hub, Role.APPROVER))
+        edited = await approver.post(f"/approvals/{asked['id']}/answer", {"yes": False, "reason": "mysql -phunter2zz"})
+        assert edited.status_code == 200
+        viewer = Client(hub, await token_of(hub, Role.VIEWER))
+        assert "hunter2zz" not in (await viewer.get("/approvals?state=answered")).text

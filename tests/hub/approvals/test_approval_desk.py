@@ -137,3 +137,27 @@ async def test_the_bus_tells_of_questions_and_answers(tmp_path: Path) -> None:
             "maria",
         )
         await asking
+
+
+@async_test
+async def test_the_bus_shows_secrets_of_a_question_to_approvers_only(tmp_path: Path) -> None:
+    secret = HubQuestion("codex", "s1", "Bash", {"command": "mysql -phunter2zz"}, "Really?", "ask-mysql")
+    async with (
+        serve_hub(tmp_path) as (hub, _),
+        open_socket(hub, await token_of(hub, Role.VIEWER)) as viewer,
+        open_socket(hub, await token_of(hub, Role.APPROVER)) as approver,
+        open_socket(hub, await token_of(hub, Role.VIEWER)) as late,
+    ):
+        for socket in (viewer, approver):
+            assert (await socket.call("join", {"room": "approvals"}))["ok"]
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), secret, MINUTE))
+        _, seen = await approver.event()
+        assert seen["payload"]["input"] == {"command": "mysql -phunter2zz"}
+        _, masked = await viewer.event()
+        assert (masked["seq"], masked["payload"]["input"]) == (seen["seq"], {"command": "mysql -p***"})
+        assert (await late.call("join", {"room": "approvals", "since": seen["seq"] - 1}))["ok"]
+        assert (await late.event())[1]["payload"] == masked["payload"]
+        await hub.approvals.answer(seen["payload"]["id"], False, "maria")
+        for socket in (viewer, approver):
+            assert (await socket.event())[1]["type"] == "approval_answered"
+        await asking

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
+from hookline.hub.access.masked_question import question_for
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError
@@ -44,14 +45,15 @@ class AnswerBody(BaseModel):
 @router.get("/approvals", Role.VIEWER)
 async def list_approvals(
     hub: HubOfRequest,
+    caller: CallerOfRequest,
     state: Literal["waiting", "answered"] = "waiting",
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     before: float | None = None,
 ) -> dict[str, Any]:
-    """Those that wait, oldest first; or those that were answered, newest first."""
+    """Those that wait, oldest first; or those that were answered, newest first. Viewers see secrets masked."""
     if state == "waiting":
-        return {"items": await hub.approvals.waiting(), "next": None}
-    items = await hub.approvals.history(limit, before)
+        return {"items": [question_for(caller, each) for each in await hub.approvals.waiting()], "next": None}
+    items = [question_for(caller, each) for each in await hub.approvals.history(limit, before)]
     return {"items": items, "next": items[-1]["created"] if len(items) == limit else None}
 
 
@@ -76,7 +78,7 @@ async def get_approval(
     found = await hub.approvals.wait(id[:64], wait)
     if found is None:
         raise ApiError(404, "there is no such question")
-    return found
+    return question_for(caller, found)
 
 
 @router.post("/approvals/{id}/answer", Role.APPROVER)

@@ -18,6 +18,7 @@ import socketio
 from socketio.exceptions import ConnectionRefusedError
 
 from hookline.hub.access.access import Access
+from hookline.hub.access.masked_question import question_for
 from hookline.hub.access.roles import Caller, Role
 from hookline.hub.bus.room_log import RoomLog
 from hookline.hub.cluster.fan_out import FanOut
@@ -27,6 +28,7 @@ NAMESPACE: Final = "/events"
 LIVE: Final = "live"
 APPROVALS: Final = "approvals"
 DIAGNOSTICS: Final = "channel:diagnostics"
+_QUESTIONS: Final = ("approval_request", "approval_answered")
 _OPEN_ROOMS: Final = (LIVE, APPROVALS, DIAGNOSTICS)
 _OPEN_PREFIXES: Final = ("session:", "app:")
 _MAX_ROOM: Final = 220  # characters
@@ -105,7 +107,17 @@ class EventBus:
                 await self.server.emit("snapshot", snapshot, room=room, namespace=NAMESPACE)
 
     async def _emit(self, room: str, event: dict[str, Any], seq: int = 0) -> None:
-        await self.server.emit("event", self._log.add(room, event, seq), room=room, namespace=NAMESPACE)
+        numbered = self._log.add(room, event, seq)
+        apart = self._viewers_in(room) if event["type"] in _QUESTIONS else []
+        await self.server.emit("event", numbered, room=room, skip_sid=apart, namespace=NAMESPACE)
+        for sid in apart:
+            if (client := self._clients.get(sid)) is not None:
+                await self.server.emit("event", _event_for(client.caller, numbered), to=sid, namespace=NAMESPACE)
+
+    def _viewers_in(self, room: str) -> list[str]:
+        """Those who may not answer questions."""
+        viewers = [sid for sid, client in self._clients.items() if not client.caller.may(Role.APPROVER)]
+        return [sid for sid in viewers if room in self.server.rooms(sid, namespace=NAMESPACE)]
 
     async def send_rows(self, data: dict[str, Any]) -> None:
         """Rows of decisions for everybody in `live`. They are not kept: a client that was away asks the API."""
@@ -173,7 +185,8 @@ class EventBus:
                     snapshot = {"room": room, "seq": latest}
                     await self.server.emit("snapshot", snapshot, to=sid, namespace=NAMESPACE)
                 for event in missed or ():
-                    await self.server.emit("event", event, to=sid, namespace=NAMESPACE)
+                    shown = _event_for(client.caller, event)
+                    await self.server.emit("event", shown, to=sid, namespace=NAMESPACE)
             return {"ok": True, "room": room, "latest_seq": latest}
 
         return join
@@ -214,6 +227,11 @@ class EventBus:
 def current_token() -> str:
     """Of the client whose command runs."""
     return _token.get("")
+
+
+def _event_for(caller: Caller, event: dict[str, Any]) -> dict[str, Any]:
+    is_question = event["type"] in _QUESTIONS
+    return {**event, "payload": question_for(caller, event["payload"])} if is_question else event
 
 
 def _room_of(name: str, data: Any) -> str:
