@@ -144,6 +144,15 @@ hooks:
         assert "1 cannot be decided again: facts were masked or cut" in result.stdout
 
 
+def test_a_rule_that_is_gone_is_loosened_although_facts_were_masked(hookline, recorder):
+    hooks = "hooks: [{id: end, on: tool.before, when: {tool: bash, input: {command: 'rm x$'}}, then: {deny: Not rm.}}]"
+    record(recorder, write_hooks(hooks), tool_event("echo ghp_" + "a1B2c3D4e" * 4 + "; rm x"))
+    Path("new.yaml").write_text("hooks: []")
+    difference, counts = replayed(hookline, "--with", "new.yaml")
+    assert (difference["difference"], counts["loosened"], counts["undecided"]) == ("loosened", 1, 0)
+    assert hookline("replay", "--with", "new.yaml", "--fail-on", "loosened").exit_code == 2
+
+
 def test_a_difference_fits_into_80_columns(hookline, recorder):
     name = "no-" + "very-" * 8 + "long-name"
     write_hooks(HOOKS.replace("no-rm", name))

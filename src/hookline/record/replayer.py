@@ -260,9 +260,20 @@ class Replayer:
                 decision = now.decide_now(record)
             except MustWait:
                 decision = await now.decide(record, NO_HOOKS_THEN)
-            return Replayed(record, decision, compare(record, decision))
+            return Replayed(record, decision, await self._compare(record, decision, now))
         decision = await now.decide(record, self._replayed(self._then_of(record)).hooks)
-        return Replayed(record, decision, compare(record, decision), tuple(sorted(now.answers.unknown)))
+        unknown = tuple(sorted(now.answers.unknown))
+        return Replayed(record, decision, await self._compare(record, decision, now), unknown)
+
+    async def _compare(self, record: Record, decision: Decision, now: ReplayBook) -> ReplayDifference:
+        """Masked and cut facts still show a difference if they are enough for the hooks of then to decide the same."""
+        difference = compare(record, decision)
+        if difference is not ReplayDifference.UNDECIDED:
+            return difference
+        then = self._replayed(self._then_of(record))
+        if then is now or compare(record, await then.decide(record, then.hooks)) is ReplayDifference.UNDECIDED:
+            return difference
+        return _compare_strength(record, decision) or ReplayDifference.CHANGED
 
     def _replayed(self, book: Book) -> ReplayBook:
         known = self._books.get(id(book))
@@ -313,12 +324,11 @@ def compare(record: Record, decision: Decision) -> ReplayDifference:
     word = decision.verdict.word
     if "trace" not in record and not decision.trace and record.get("verdict") == word and not decision.halt:
         return ReplayDifference.SAME  # no hook took part, as in most decisions
-    before = _strength(record.get("verdict", ""), bool(record.get("halt")))
-    now = _strength(word, decision.halt)
-    if (before != now or record.get("verdict") != word) and is_uncertain(record):
+    difference = _compare_strength(record, decision)
+    if (difference or record.get("verdict") != word) and is_uncertain(record):
         return ReplayDifference.UNDECIDED
-    if before != now:
-        return ReplayDifference.LOOSENED if now < before else ReplayDifference.TIGHTENED
+    if difference:
+        return difference
     same = (
         record.get("verdict") == word
         and record.get("hook") == decision.by
@@ -326,6 +336,14 @@ def compare(record: Record, decision: Decision) -> ReplayDifference:
         and _is_recorded_as(_changes(map(_outcome, decision.trace)), _changes(map(_recorded_outcome, _trace(record))))
     )
     return ReplayDifference.SAME if same else ReplayDifference.CHANGED
+
+
+def _compare_strength(record: Record, decision: Decision) -> ReplayDifference | None:
+    before = _strength(record.get("verdict", ""), bool(record.get("halt")))
+    now = _strength(decision.verdict.word, decision.halt)
+    if before == now:
+        return None
+    return ReplayDifference.LOOSENED if now < before else ReplayDifference.TIGHTENED
 
 
 def _strength(verdict: str, halt: bool) -> int:
