@@ -153,6 +153,24 @@ def test_a_config_that_cannot_be_read_is_no_decision(hookline):
         assert result.stderr.startswith(f"hookline: {place}")
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("h.yaml", "version: 99\nhooks: [{id: a, on: stop, then: deny}]"),
+        ("hook.json", '{"spec": "hooks/0.9", "hooks": []}'),
+        ("settings.json", '{"hooks": {"PreToolUsed": []}}'),
+    ],
+)
+@pytest.mark.parametrize("others", [(), ("--config", "one.yaml")])
+def test_a_config_of_an_unknown_version_is_no_decision(hookline, file, text, others):
+    """Exit 0 would say that the hooks were asked."""
+    Path("one.yaml").write_text("hooks: [{id: b, on: stop, then: allow}]")
+    Path(file).write_text(text)
+    result = hookline("fire", "stop", "--config", file, *others)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"hookline: {file}:1  ")
+
+
 def test_what_is_missing_is_said(hookline):
     assert "No hooks file applies here" in hookline("fire", "tool.before", "--tool", "bash").stdout
     Path("hookline.yaml").write_text("hooks: [{id: a, on: tool.before, when: {tool: bash}, then: deny}]")
