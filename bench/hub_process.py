@@ -20,6 +20,7 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 
 from hookline.hooks.hook_files import HookFiles
+from hookline.hosts.hub.running_hubs import local_hubs
 from hookline.record.hash_chain import FIRST, line_hash
 from hookline.record.writer import encode_record
 
@@ -120,7 +121,7 @@ async def hub_process(directory: Path, store: str) -> AsyncIterator[HubProcess]:
             code = process.stdout.readline().partition("#enter=")[2].strip()
             async with httpx2.AsyncClient(timeout=60) as http:
                 entered = (await http.post(f"{url}/api/v1/enter", json={"code": code})).json()
-                key = json.loads((directory / "hookline" / "hub.json").read_text())["key"]
+                key = local_hubs(directory / "hookline")[-1].key
                 yield HubProcess(url, process.pid, entered["token"], key, http, up_after)
         finally:
             process.terminate()

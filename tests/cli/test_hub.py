@@ -83,6 +83,31 @@ def test_the_hub_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_second_hub_says_which_one_agents_ask_and_links_lead_to_their_own(tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "hookline", "hub"]
+    others = [*command, "--store", f"sqlite:///{tmp_path / 'other.db'}"]
+
+    def open_link(hub: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*hub, "open"], capture_output=True, text=True, env=env, check=True)
+
+    with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True, env=env) as first:
+        assert first.stdout is not None
+        url = first.stdout.readline().split()[-1]
+        with subprocess.Popen([*others, "--port", "0"], stdout=subprocess.PIPE, text=True, env=env) as second:
+            assert second.stdout is not None
+            lines = [second.stdout.readline() for _ in range(3)]
+            assert lines[2].startswith(f"Agents here keep asking {url}, which runs already.")
+            assert open_link(command).stdout.startswith(f"{url}/#enter=")
+            assert open_link(others).stdout.startswith(f"{lines[0].split()[-1]}/#enter=")
+            second.send_signal(signal.SIGINT)
+            assert second.wait(20) == 0
+        first.send_signal(signal.SIGINT)
+        assert first.wait(20) == 0
+    assert "no hub of yours runs on this database" in open_link(command).stderr
+
+
+@pytest.mark.slow
 def test_a_hub_says_that_agents_ask_the_joined_one(tmp_path: Path) -> None:
     write_hub_file(tmp_path / "hookline", JoinedHub("https://hub.example.org", "key", reports=True))
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.hosts.hub.hub_file import AskAt, read_hub_file
+from hookline.hosts.hub.hub_file import AskAt, read_joined_hub
 from hub.hub_process import serve_hub
 
 pytestmark = pytest.mark.slow
@@ -42,13 +42,13 @@ def test_a_machine_joins_sends_and_leaves(hookline, project, running_hub):
     joined = hookline("hub", "join", url, "--key", key, "--ask", "hub")
     assert (joined.exit_code, "Joined" in joined.stdout) == (0, True)
     state = project.parent / "home" / ".local" / "state" / "hookline"
-    known = read_hub_file(state)
+    known = read_joined_hub(state)
     assert known is not None
     assert (known.url, known.ask, known.reports) == (url, AskAt.HUB, True)
     sent = hookline("hub", "push")
     assert (sent.exit_code, "Sent" in sent.stdout) == (0, True)
     assert hookline("hub", "leave").exit_code == 0
-    assert read_hub_file(state) is None
+    assert read_joined_hub(state) is None
     assert hookline("hub", "leave").exit_code == 1
     assert hookline("hub", "push").exit_code == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hookline.hosts.hub.running_hubs import local_hubs
 from hookline.hub.access.roles import Role
 from hookline.hub.intake.chain_check import check_chains
 from hookline.record.segment import record_directory
@@ -205,7 +205,7 @@ async def test_no_secret_is_in_the_log_of_a_hub(tmp_path: Path) -> None:
         assert hub.stdout is not None
         url = (await asyncio.to_thread(hub.stdout.readline)).split()[-1]
         code = (await asyncio.to_thread(hub.stdout.readline)).partition("#enter=")[2].strip()
-        key = json.loads((tmp_path / "hookline" / "hub.json").read_text())["key"]
+        key = local_hubs(tmp_path / "hookline")[-1].key
         async with httpx2.AsyncClient(base_url=url) as http:
             token = (await http.post("/api/v1/enter", json={"code": code})).json()["token"]
             headers = {"authorization": f"Bearer {token}"}

@@ -4,13 +4,15 @@ import asyncio
 import json
 import socket
 import stat
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hosts.hub.hub_file import AskAt, JoinedHub, hub_file_path, read_hub_file, write_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub, hub_file_path, write_hub_file
+from hookline.hosts.hub.running_hubs import find_hub, local_hubs
 from hookline.hub.access.roles import Role
 from hookline.hub.config.hub_config import HubConfig, TlsFiles
 from hookline.hub.hub_server import listen, run_hub
@@ -22,8 +24,9 @@ from hub.hub_sandbox import async_test, eventually, new_database
 @async_test
 async def test_hosts_of_the_user_find_the_hub_and_a_key_that_only_reports(tmp_path: Path) -> None:
     async with serve_hub(tmp_path) as (hub, link), httpx2.AsyncClient() as http:
-        about = json.loads(hub_file_path(tmp_path).read_text())
-        assert stat.S_IMODE(hub_file_path(tmp_path).stat().st_mode) == 0o600
+        (file,) = (tmp_path / "hubs").iterdir()
+        about = json.loads(file.read_text())
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert about["url"] == hub.config.url
         headers = {"authorization": f"Bearer {about['key']}"}
         reported = await http.post(
@@ -48,7 +51,7 @@ async def test_a_second_hub_on_the_database_leaves_the_hosts_of_the_first_their_
     async with serve_hub(places[0], **shared) as (hub, _):
         async with serve_hub(places[1], **shared):
             pass
-        keys = [json.loads(hub_file_path(place).read_text())["key"] for place in places]
+        keys = [each.key for place in places for each in local_hubs(place)]
         assert [(await hub.access.identify(key)).role for key in keys] == [Role.REPORTER, Role.REPORTER]
 
 
@@ -58,12 +61,43 @@ async def test_a_hub_that_this_machine_joined_stays_the_one_to_ask(tmp_path: Pat
     write_hub_file(tmp_path, joined)
     async with serve_hub(tmp_path) as (_, link):
         assert "#enter=" in link
-        assert read_hub_file(tmp_path) == joined
+        assert find_hub(tmp_path) == joined
     hub_file_path(tmp_path).unlink()
     async with serve_hub(tmp_path) as (hub, _):
-        found = read_hub_file(tmp_path)
+        found = find_hub(tmp_path)
         assert found is not None
         assert (found.url, found.reports) == (hub.config.url, False)
+
+
+@async_test
+async def test_hosts_ask_a_hub_that_runs_whichever_started_or_ended_last(tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("one", "two")]
+    for place in places:
+        place.mkdir()
+    stores = [new_database(place) for place in places]
+    async with AsyncExitStack() as first_stack:
+        first, _ = await first_stack.enter_async_context(serve_hub(tmp_path, store=stores[0]))
+        async with serve_hub(tmp_path, store=stores[1]):
+            assert _asked(tmp_path) == (first.config.url, True)
+        assert _asked(tmp_path) == (first.config.url, True)
+        async with serve_hub(tmp_path, store=stores[1]) as (second, _):
+            await first_stack.aclose()
+            assert _asked(tmp_path) == (second.config.url, True)
+    assert _asked(tmp_path) == (second.config.url, False)
+    assert len(local_hubs(tmp_path)) == 2  # the key of each database is kept
+
+
+def _asked(state: Path) -> tuple[str, bool] | None:
+    hub = find_hub(state)
+    return None if hub is None else (hub.url, hub.runs)
+
+
+@async_test
+async def test_where_hosts_ask_is_as_the_settings_say(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path, approvals_ask="hub"):
+        found = find_hub(tmp_path)
+        assert found is not None
+        assert found.ask is AskAt.HUB
 
 
 @async_test
@@ -109,7 +143,7 @@ async def test_small_answers_are_sent_at_once() -> None:
 async def test_a_host_that_waits_for_an_answer_does_not_hold_up_the_end(tmp_path: Path) -> None:
     async with httpx2.AsyncClient(timeout=30) as http:
         async with serve_hub(tmp_path) as (hub, _):
-            headers = {"authorization": f"Bearer {json.loads(hub_file_path(tmp_path).read_text())['key']}"}
+            headers = {"authorization": f"Bearer {local_hubs(tmp_path)[0].key}"}
             question = {"host": "codex", "tool": "shell", "input": {}, "seconds": 60}
             approvals = f"{hub.config.url}/api/v1/approvals"
             asked = (await http.post(approvals, json=question, headers=headers)).json()

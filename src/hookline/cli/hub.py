@@ -85,15 +85,20 @@ def verb(
 
 
 def _serve(config: HubConfig, opens: bool) -> None:
-    from hookline.hosts.hub.hub_file import read_joined_hub
+    from hookline.hosts.hub.running_hubs import find_hub
     from hookline.hub.hub_server import run_hub
 
     async def on_ready(hub: Hub, link: str) -> None:
-        joined = read_joined_hub(hub.config.state)
+        asked = find_hub(hub.config.state)
         hints = ["`hookline hub open` prints a new link. Ctrl-C ends the hub."]
-        if joined is not None:
-            leave = "To ask this hub: `hookline hub leave`, restart."
-            hints.insert(0, f"Agents here keep asking {joined.url}, which you joined. {leave}")
+        if asked is not None and asked.reports:
+            hints.insert(
+                0, f"Agents here keep asking {asked.url}, which you joined. To ask this hub: `hookline hub leave`."
+            )
+        elif asked is not None and asked.url != hub.config.local_url:
+            hints.insert(
+                0, f"Agents here keep asking {asked.url}, which runs already. They ask this hub when that one ends."
+            )
         _announce(hub, link, hints, opens)
 
     run_async(run_hub(config, on_ready))
@@ -295,11 +300,14 @@ def _config_of(context: click.Context) -> HubConfig:
 
 
 def _running_url(config: HubConfig) -> str:
-    """Where the running hub says it is; else where it would be."""
-    from hookline.hosts.hub.hub_file import read_hub_file
+    """Where a hub on this database says it is; else where it would be."""
+    from hookline.hosts.hub.running_hubs import local_hubs
+    from hookline.hub.store.open_store import store_id
 
-    running = read_hub_file(config.state)
-    return config.url if config.public_url or running is None or running.reports else running.url
+    running = [hub for hub in local_hubs(config.state) if hub.runs and hub.store == store_id(config)]
+    if not running and not config.public_url:
+        err("hookline: no hub of yours runs on this database here. The link works once `hookline hub` runs.")
+    return config.url if config.public_url or not running else running[0].url
 
 
 def _with_access(config: HubConfig, work: Callable[[Access], Awaitable[T]]) -> T:

@@ -78,10 +78,10 @@ def leave() -> None:
     \b
     hookline hub leave
     """
-    from hookline.hosts.hub.hub_file import hub_file_path, read_hub_file
+    from hookline.hosts.hub.hub_file import hub_file_path, read_joined_hub
     from hookline.hosts.hub.taken_rules import drop_rules
 
-    hub = read_hub_file(state_directory())
+    hub = read_joined_hub(state_directory())
     if hub is None:
         raise HooklineError("this user has joined no hub")
     hub_file_path(state_directory()).unlink()
@@ -98,11 +98,11 @@ def push(follow: bool) -> None:
     hookline hub push
     hookline hub push --follow
     """
-    from hookline.hosts.hub.hub_file import read_hub_file
+    from hookline.hosts.hub.hub_file import read_joined_hub
     from hookline.hosts.hub.record_push import push_records
 
-    hub = read_hub_file(state_directory())
-    if hub is None or not hub.reports:
+    hub = read_joined_hub(state_directory())
+    if hub is None:
         raise HooklineError("this user has joined no hub elsewhere; `hookline hub join URL` does it")
     sent = run_async(push_records(state_directory(), once=not follow))
     out(f"Sent {sent} records to {hub.url}.")

@@ -17,11 +17,13 @@ import uvicorn
 
 from hookline.errors import HooklineError
 from hookline.hooks.session_facts import login_name
-from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file, read_joined_hub, write_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub
+from hookline.hosts.hub.running_hubs import announce_hub, local_hubs
 from hookline.hub.access.roles import Role
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.hub_app import create_app
+from hookline.hub.store.open_store import store_id
 from hookline.lazy_dataclasses import replace
 
 _STOP_SECONDS: Final = 3
@@ -46,9 +48,10 @@ async def run_hub(config: HubConfig, on_ready: Callable[[Hub, str], Awaitable[No
             await asyncio.wait([serving, up], return_when="FIRST_COMPLETED")
             up.cancel()
             try:
-                if not serving.done():
-                    await on_ready(hub, await _prepare_access(hub))
-                await asyncio.shield(serving)
+                with announce_hub(config.state, hub.id, await _describe_hub(hub)):
+                    if not serving.done():
+                        await on_ready(hub, await _owner_link(hub))
+                    await asyncio.shield(serving)
             finally:
                 server.should_exit = True
                 await serving
@@ -68,28 +71,24 @@ def _check_tls_files(config: HubConfig) -> None:
         raise config.wrong_value("tls", f"tls: {reason}") from error
 
 
-async def _prepare_access(hub: Hub) -> str:
-    """The owner's link. Hosts of this user on this machine find the hub, and a key, in the state directory."""
-    await _write_hub_file(hub)
+async def _owner_link(hub: Hub) -> str:
     owner = await hub.access.first_owner(login_name() or "owner")
     code = await hub.access.create_code(owner)
     return f"{hub.config.url}/#enter={code}"
 
 
-async def _write_hub_file(hub: Hub) -> None:
-    """A hub that this machine joined stays. So does the key of an earlier start: hosts may wait for an answer to a
-    question that they asked with it.
+async def _describe_hub(hub: Hub) -> JoinedHub:
+    """For hosts of this user on this machine. The key of an earlier start stays: hosts may wait for an answer to a question
+    that they asked with it.
     """
-    if read_joined_hub(hub.config.state) is not None:
-        return
-    before = read_hub_file(hub.config.state)
-    known = before is not None and (await hub.access.identify(before.key)).role is Role.REPORTER
-    if before is not None and known:
-        key = before.key
-    else:
+    config, key = hub.config, ""
+    for each in local_hubs(config.state):
+        if (await hub.access.identify(each.key)).role is Role.REPORTER:
+            key = each.key
+    if not key:
         key, _ = await hub.access.add_key(_local_key_name(hub), Role.REPORTER, replace=True)
-    ask = AskAt.AUTO if before is None else before.ask
-    write_hub_file(hub.config.state, JoinedHub(hub.config.local_url, key, hub.config.name, ask))
+    ask, store = AskAt(config.approvals_ask), store_id(config)
+    return JoinedHub(config.local_url, key, config.name, ask, started=hub.started, store=store)
 
 
 def _local_key_name(hub: Hub) -> str:

@@ -15,9 +15,8 @@ from bridge_sandbox import BridgeSandbox
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.bridge.hook_cache import HookCache
 from hookline.hosts.bridge.responder import respond, respond_now
-from hookline.hosts.hub.hub_file import AskAt, read_hub_file, write_hub_file
+from hookline.hosts.hub.hub_file import AskAt
 from hookline.hub.context.running_hub import Hub
-from hookline.lazy_dataclasses import replace
 from hub.hub_process import serve_hub
 from hub.hub_sandbox import eventually
 
@@ -92,15 +91,29 @@ def test_nobody_answers_and_the_agent_is_denied_in_time(desk: BridgeSandbox) -> 
     assert "(no answer from the hub)" in permission(reply)["permissionDecisionReason"]
 
 
+def test_a_hub_that_has_ended_is_said_to_have_ended(desk: BridgeSandbox) -> None:
+    desk.write_hooks(HOOKS)
+    state(desk).mkdir(parents=True, exist_ok=True)
+
+    async def work() -> Reply:
+        async with serve_hub(state(desk)):
+            pass
+        cache = HookCache()
+        reply = await respond(desk.call(desk.payload("git push"), agent="codex"), cache)
+        cache.close()
+        return reply
+
+    said = permission(asyncio.run(work()))
+    assert said["permissionDecision"] == "deny"
+    assert "Really? (the hub has ended: `hookline hub` starts it)" in said["permissionDecisionReason"]
+
+
 def test_an_agent_that_can_ask_asks_by_itself(desk: BridgeSandbox) -> None:
     desk.write_hooks(HOOKS)
     state(desk).mkdir(parents=True, exist_ok=True)
 
     async def work(at: AskAt) -> Reply | None:
-        async with serve_hub(state(desk)) as (hub, _):
-            known = read_hub_file(state(desk))
-            assert known is not None
-            write_hub_file(state(desk), replace(known, ask=at))
+        async with serve_hub(state(desk), approvals_ask=str(at)) as (hub, _):
             cache = HookCache()
             call = desk.call(desk.payload("git push"), agent="claude-code")
             replying = asyncio.ensure_future(respond(call, cache))

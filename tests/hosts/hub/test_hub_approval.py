@@ -13,8 +13,9 @@ from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.hub.hub_approval import SettledAsk, settle_ask
-from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub
 from hookline.hosts.hub.hub_questions import HubQuestion
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.context.running_hub import Hub
 from hookline.project import load_text
 from hub.hub_process import serve_hub
@@ -25,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def joined(directory: Path) -> JoinedHub:
-    found = read_hub_file(directory)
+    found = find_hub(directory)
     assert found is not None
     return found
 

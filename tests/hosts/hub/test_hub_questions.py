@@ -8,8 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.context.running_hub import Hub
 from hub.hub_process import serve_hub
 from hub.hub_sandbox import async_test, eventually
@@ -19,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def joined(directory: Path) -> JoinedHub:
-    found = read_hub_file(directory)
+    found = find_hub(directory)
     assert found is not None
     return found
 

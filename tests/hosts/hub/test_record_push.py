@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from hookline.hooks.event import Event
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file, write_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub, write_hub_file
 from hookline.hosts.hub.record_push import HEADS_NAME, PushError, push_records
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.store.decision_table import DecisionFilter
 from hookline.project import load_text
@@ -81,7 +82,7 @@ async def _has_both(hub: Hub) -> bool:
 async def test_nothing_is_sent_to_a_hub_on_this_machine_or_without_one(tmp_path: Path) -> None:
     async with serve_hub(tmp_path) as (hub, _):
         await record(tmp_path, "ls")
-        known = read_hub_file(tmp_path)
+        known = find_hub(tmp_path)
         assert known is not None
         assert not known.reports
         assert await push_records(tmp_path, once=True) == 0

@@ -10,8 +10,9 @@ from typing import Any
 
 import httpx2
 
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
 from hookline.runtime.gate import fingerprint
@@ -24,7 +25,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def joined(directory: Path) -> JoinedHub:
-    found = read_hub_file(directory)
+    found = find_hub(directory)
     assert found is not None
     return found
 

@@ -9,8 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
 from hub.hub_process import open_socket, serve_hub
@@ -21,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def joined(directory: Path) -> JoinedHub:
-    found = read_hub_file(directory)
+    found = find_hub(directory)
     assert found is not None
     return found
 
@@ -85,11 +86,11 @@ from pathlib import Path
 now = time.time
 time.time = lambda: now() + float(sys.argv[2])
 
-from hookline.hosts.hub.hub_file import read_hub_file
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
 
 question = HubQuestion("codex", "s1", "Bash", {"command": sys.argv[3]}, "Really?", "ask-push")
-answer = asyncio.run(ask_hub(read_hub_file(Path(sys.argv[1])), question, timedelta(minutes=1)))
+answer = asyncio.run(ask_hub(find_hub(Path(sys.argv[1])), question, timedelta(minutes=1)))
 print(None if answer is None else answer.approved)
 """
 

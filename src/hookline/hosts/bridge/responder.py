@@ -50,7 +50,8 @@ from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOn
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
@@ -405,7 +406,7 @@ class _Question:
         """The hub at which a person is asked about this event; None if the agent asks."""
         if event.name != "tool.before":
             return None
-        hub = read_hub_file(self._call.user_directories.hookline_state)
+        hub = find_hub(self._call.user_directories.hookline_state)
         known = self._agent.find_event(self._call.event)
         can_ask = known is not None and known.ability.ask
         return hub if hub is not None and should_ask_hub(hub, event, can_ask) else None
@@ -420,7 +421,8 @@ class _Question:
         decide_again = partial(self._recorder.decide, book, host=host)
         settled = await settle_ask(hub, decided, timedelta(seconds=max(0.0, left)), can_edit, decide_again)
         if settled is None:
-            return replace(decided, reason=f"{decided.reason} (no answer from the hub)".strip())
+            why = "no answer from the hub" if hub.runs else "the hub has ended: `hookline hub` starts it"
+            return replace(decided, reason=f"{decided.reason} ({why})".strip())
         self._recorder.write_answer(book, decided.event, settled.answer.approved, settled.answer.by or "hub")
         return settled.decision
 

@@ -1,6 +1,7 @@
-"""`hub.json` in the state directory: which hub this user's hosts ask, and the key that they show there.
+"""Files in the state directory that say which hub this user's hosts ask, and the key that they show there.
 
-`hookline hub join` writes it. So does a hub that starts on this machine, unless the machine joined another one.
+`hookline hub join` writes `hub.json`. A hub that runs on this machine has a file of its own in `hubs`, which `running_hubs`
+finds.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ class JoinedHub:
     ask: AskAt = AskAt.AUTO
     reports: bool = False  # this machine's record is sent to it; a hub on this machine reads it by itself
     takes_rules: bool = False
+    started: float = 0.0  # of a hub on this machine; the hub that started first is asked
+    store: str = ""  # names the database of a hub on this machine
+    runs: bool = True  # False: it ran on this machine, and has ended
 
     @property
     def api(self) -> str:
@@ -63,6 +67,13 @@ def check_hub_url(url: str) -> str:
 
 def write_hub_file(state: Path, hub: JoinedHub) -> None:
     """Only its owner may read it: it has a key. Raises HooklineError."""
+    try:
+        write_private_file(hub_file_path(state), encode_hub(hub))
+    except OSError as error:
+        raise HooklineError(f"{hub_file_path(state)} cannot be written: {error.strerror}") from error
+
+
+def encode_hub(hub: JoinedHub) -> bytes:
     about = {
         "url": hub.url,
         "key": hub.key,
@@ -70,17 +81,16 @@ def write_hub_file(state: Path, hub: JoinedHub) -> None:
         "ask": str(hub.ask),
         "reports": hub.reports,
         "takes_rules": hub.takes_rules,
+        "started": hub.started,
+        "store": hub.store,
     }
-    try:
-        write_private_file(hub_file_path(state), json.dumps(about, indent=1).encode() + b"\n")
-    except OSError as error:
-        raise HooklineError(f"{hub_file_path(state)} cannot be written: {error.strerror}") from error
+    return json.dumps(about, indent=1).encode() + b"\n"
 
 
-def read_hub_file(state: Path) -> JoinedHub | None:
+def read_hub_file(path: Path) -> JoinedHub | None:
     """None without a hub. A file that others can write, or that is damaged, counts as none: nobody may answer for you."""
     try:
-        descriptor = os.open(hub_file_path(state), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     with open(descriptor, "rb") as file:
@@ -95,8 +105,8 @@ def read_hub_file(state: Path) -> JoinedHub | None:
 
 
 def read_joined_hub(state: Path) -> JoinedHub | None:
-    """The hub that `hookline hub join` named; None if hosts ask one that runs on this machine."""
-    hub = read_hub_file(state)
+    """The hub that `hookline hub join` named."""
+    hub = read_hub_file(hub_file_path(state))
     return hub if hub is not None and hub.reports else None
 
 
@@ -110,4 +120,6 @@ def _parse(about: Any) -> JoinedHub:
         AskAt(about.get("ask", AskAt.AUTO)),
         about.get("reports") is True,
         about.get("takes_rules") is True,
+        float(about.get("started", 0.0)),
+        str(about.get("store", "")),
     )

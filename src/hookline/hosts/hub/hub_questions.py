@@ -67,8 +67,11 @@ class HubAnswer:
 
 
 async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) -> HubAnswer | None:
-    """None if no hub can be reached, or nobody answers in time. Never raises for a fault of the hub."""
+    """None if the hub has ended or cannot be reached, or if nobody answers in time. Never raises for a fault of the hub."""
     until = asyncio.get_running_loop().time() + patience.total_seconds()
+    if not hub.runs:
+        log.warning("the hub at %s has ended; start it with `hookline hub`", hub.url)
+        return None
     async with _client(hub) as client:
         posting = asyncio.ensure_future(_post_question(client, question.as_json(patience)))
         try:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.hosts.hub.hub_file import JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import JoinedHub, read_joined_hub
 from hookline.hosts.hub.taken_rules import take_rules
 from hookline.project.private_file import write_private_file
 from hookline.record.hash_chain import Head
@@ -116,8 +116,8 @@ async def push_records(state: Path, once: bool = False) -> int:
     sent = 0
     pause = _LOOK_SECONDS
     while True:
-        hub = read_hub_file(state)
-        if hub is not None and hub.reports:
+        hub = read_joined_hub(state)
+        if hub is not None:
             try:
                 sent += await _push_all(state, hub, until_empty=once)
                 pause = _LOOK_SECONDS
@@ -145,7 +145,7 @@ async def _push_all(state: Path, hub: JoinedHub, until_empty: bool) -> int:
             base_url=hub.api, headers=headers, follow_redirects=False, trust_env=False
         ) as client:
             rules_at = 0.0
-            while read_hub_file(state) == hub:
+            while read_joined_hub(state) == hub:
                 if hub.takes_rules and time.monotonic() >= rules_at:
                     rules_at = time.monotonic() + _RULES_SECONDS
                     await _take_rules(state, hub)

@@ -24,7 +24,8 @@ from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
-from hookline.hosts.hub.hub_file import AskAt, JoinedHub, read_hub_file
+from hookline.hosts.hub.hub_file import AskAt, JoinedHub
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hosts.mcp import elicitation
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
@@ -171,14 +172,14 @@ class ProxySession:
 
     async def ask_at_hub(self, decision: Decision, can_ask: bool) -> Decision | None:
         """The decision with the answer of a person at the hub. None if the client asks, or nobody answered there."""
-        hub = read_hub_file(state_directory())
+        hub = find_hub(state_directory())
         if hub is None or not should_ask_hub(hub, decision.event, can_ask):
             return None
         return await self._settle_at_hub(hub, decision)
 
     async def ask_at_hub_too(self, decision: Decision) -> Decision | None:
         """Beside the client's own question. None without a hub, if it is not to be asked, or if nobody answered there."""
-        hub = read_hub_file(state_directory())
+        hub = find_hub(state_directory())
         return None if hub is None or hub.ask is not AskAt.AUTO else await self._settle_at_hub(hub, decision)
 
     async def _settle_at_hub(self, hub: JoinedHub, decision: Decision) -> Decision | None:

@@ -28,7 +28,7 @@ from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
-from hookline.hosts.hub.hub_file import read_hub_file
+from hookline.hosts.hub.running_hubs import find_hub
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory, own_record_settings
 from hookline.project.private_file import config_home, state_directory
@@ -195,7 +195,7 @@ class Session:
 
     async def _is_approved_at_hub(self, decision: Decision) -> bool:
         """Asks at the hub if the program has nobody to ask. Raises Denied if the person there says no."""
-        hub = read_hub_file(state_directory()) if self._ask is None else None
+        hub = find_hub(state_directory()) if self._ask is None else None
         if hub is None or not should_ask_hub(hub, decision.event, can_ask=False):
             return False
         settled = await settle_ask(hub, decision, decision.ask_terms.within or _HUB_PATIENCE, False, self._decide_again)
