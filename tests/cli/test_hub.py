@@ -96,8 +96,9 @@ def test_a_second_hub_says_which_one_agents_ask_and_links_lead_to_their_own(tmp_
         url = first.stdout.readline().split()[-1]
         with subprocess.Popen([*others, "--port", "0"], stdout=subprocess.PIPE, text=True, env=env) as second:
             assert second.stdout is not None
-            lines = [second.stdout.readline() for _ in range(3)]
+            lines = [second.stdout.readline() for _ in range(5)]
             assert lines[2].startswith(f"Agents here keep asking {url}, which runs already.")
+            assert lines[4].startswith("An agent with a shell of your user can")
             assert open_link(command).stdout.startswith(f"{url}/#enter=")
             assert open_link(others).stdout.startswith(f"{lines[0].split()[-1]}/#enter=")
             second.send_signal(signal.SIGINT)

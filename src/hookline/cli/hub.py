@@ -27,6 +27,10 @@ T = TypeVar("T")
 _OPTIONS: Final = "hookline.hub.options"
 _USER_ROLES: Final = ("viewer", "approver", "editor", "owner")
 _KEY_ROLES: Final = ("reporter", *_USER_ROLES)
+_SAME_USER: Final = (
+    "An agent with a shell of your user can read and change the hub's database, and your browser's profile.\n"
+    "To keep it out, run the hub as another user, in a container or on another machine."
+)
 
 
 class _HubVerb(Verb, click.Group):
@@ -90,7 +94,7 @@ def _serve(config: HubConfig, opens: bool) -> None:
 
     async def on_ready(hub: Hub, link: str) -> None:
         asked = find_hub(hub.config.state)
-        hints = ["`hookline hub open` prints a new link. Ctrl-C ends the hub."]
+        hints = ["`hookline hub open` prints a new link. Ctrl-C ends the hub.", _SAME_USER]
         if asked is not None and asked.reports:
             hints.insert(
                 0, f"Agents here keep asking {asked.url}, which you joined. To ask this hub: `hookline hub leave`."
