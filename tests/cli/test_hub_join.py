@@ -53,6 +53,15 @@ def test_a_machine_joins_sends_and_leaves(hookline, project, running_hub):
     assert hookline("hub", "push").exit_code == 1
 
 
+def test_without_a_key_and_a_terminal_it_says_where_the_key_goes(hookline, project, running_hub):
+    refused = hookline("hub", "join", running_hub[0])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "hookline: a key is needed, and stdin is not a terminal. Set HOOKLINE_HUB_KEY or pass --key; "
+        "`hookline hub keys add NAME` on the hub's machine prints a key.\n"
+    )
+
+
 def test_a_wrong_key_or_url_is_refused(hookline, project, running_hub):
     url, _ = running_hub
     refused = hookline("hub", "join", url, "--key", "wrong")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from hookline.cli.async_runner import run_async
@@ -14,7 +16,7 @@ from hookline.project.private_file import state_directory
 
 @click.command("join", cls=Verb, short_help="Send this user's record and questions to a hub.")
 @click.argument("url")
-@click.option("--key", envvar="HOOKLINE_HUB_KEY", prompt=True, hide_input=True, help="A reporter key of the hub.")
+@click.option("--key", envvar="HOOKLINE_HUB_KEY", help="A reporter key of the hub.  [default: you are asked]")
 @click.option(
     "--ask",
     type=click.Choice(["auto", "host", "hub"]),
@@ -23,7 +25,7 @@ from hookline.project.private_file import state_directory
     help="Where a person is asked: at the hub where the agent cannot ask, never there, or always.",
 )
 @click.option("--take-rules", is_flag=True, help="Also take the hub's rules; `hookline trust` shows what they run.")
-def join(url: str, key: str, ask: str, take_rules: bool) -> None:
+def join(url: str, key: str | None, ask: str, take_rules: bool) -> None:
     """Send what agents of this user do on this machine to a hub elsewhere, and ask its people. The key comes from
     `hookline hub keys add` on the hub's machine.
 
@@ -37,7 +39,8 @@ def join(url: str, key: str, ask: str, take_rules: bool) -> None:
     from hookline.hosts.hub import taken_rules
     from hookline.hosts.hub.hub_file import AskAt, JoinedHub, check_hub_url, write_hub_file
 
-    hub = JoinedHub(check_hub_url(url), key, ask=AskAt(ask), reports=True)
+    url, key = check_hub_url(url), key or _ask_key()
+    hub = JoinedHub(url, key, ask=AskAt(ask), reports=True)
     name = run_async(_check(hub.api, key))
     joined = JoinedHub(hub.url, key, name, hub.ask, reports=True, takes_rules=take_rules)
     if take_rules:
@@ -48,6 +51,13 @@ def join(url: str, key: str, ask: str, take_rules: bool) -> None:
     out(f"Joined {hub.url}. The record is sent while `hookline serve`, or `hookline hub push --follow`, runs.")
     if take_rules:
         out("Its rules are taken: `hookline list` shows them, `hookline trust` what they would run.")
+
+
+def _ask_key() -> str:
+    if not sys.stdin.isatty():
+        where = "Set HOOKLINE_HUB_KEY or pass --key; `hookline hub keys add NAME` on the hub's machine prints a key."
+        raise HooklineError(f"a key is needed, and stdin is not a terminal. {where}")
+    return str(click.prompt("Key", hide_input=True))
 
 
 async def _check(api: str, key: str) -> str:
