@@ -147,6 +147,11 @@ HIDDEN = (
     "read 'a[$(git push -f)]' <<< x",
     "unset 'a[$(git push -f)]'",
     "x='$(git push -f)'; echo \"${x@P}\"",
+    "echo x >&'$(git push -f)'",
+    'echo x 1>& "a\\`git push -f\\`"',
+    "echo x >&'<(git push -f)'",
+    "exec >&\\$\\(git\\ push\\ -f\\)",
+    "y='$(git push -f)'; echo >&\"$y\"",
     "bash --rcfile <(echo git push -f) -i </dev/null",
     "bash --init-file <(echo git push -f) -i </dev/null",
     "echo git push -f > ~/.bashrc; bash -i </dev/null",
@@ -203,6 +208,8 @@ EVERYDAY = (
     "echo 'set -o vi' >> ~/.bashrc; bash -lc 'make test'",
     "bash --rcfile <(echo 'PS1=x') -i",
     "crontab -l",
+    "echo '$(git push -f)' >&2",
+    'make >&build.log; make >& "$log"; echo x >&$fd 2>&1',
 )
 
 

@@ -101,7 +101,7 @@ ACCEPTED = [
     "ssh host {{v}}",
     "find {{v}} -exec cat {} +",
     "printf -v x {{v}}",
-    "echo x >& {{v}}",
+    "echo {{v}} >&2 2>&1 &> {{v}}",
 ]
 
 
@@ -130,6 +130,7 @@ REFUSED = [
     *("echo $(case x in x) echo {{v}};; esac)", "[[ a # {{v}}\n ]]"),
     *("echo !({{v}})", "echo @(a|{{v}})", "echo {a,{{v}}}", "sh {-c,{{v}}}", "{bash,-c}{{v}}"),
     *("for {{v}} in a; do :; done", "select {{v}} in a; do :; done", "function {{v}} { :; }", "{{v}}() { :; }"),
+    *("echo x >& {{v}}", "echo x >&{{v}}", "echo x 1>&'a{{v}}'", 'exec >&"{{v}}.log"', "echo x >&\\\n{{v}}"),
     *("alias e=\"echo '\"\ne {{v}}", "builtin alias e=x; echo {{v}}"),
 ]  # fmt: skip
 

@@ -72,6 +72,7 @@ _STARTUP_FILES: Final = (
     *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc"),
 )
 _SUBSTITUTES: Final = lazy_pattern(r"\$\(|`")
+_SUBSTITUTES_IN_WORD: Final = lazy_pattern(r"[$<>]\(|`")
 _SUBSCRIPT: Final = lazy_pattern(r"\[[^\]]*(?:\$\(|`)")
 _FUNCTION_VARIABLE: Final = lazy_pattern(r"BASH_FUNC_([^=%(]+)(?:%%|\(\))=(.*)", re.DOTALL)
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
@@ -231,6 +232,7 @@ class _Reader:
                 self.files |= dict.fromkeys((place.path, each) for each in fields)
         self._add_written_files(place, parent)
         if command.targets:
+            self._add_expanded_targets(place)
             self._note_scripts(command.targets, self.environment.raw_output(parsed, command), place)
             self._note_copied_output(place)
         self._open_descriptors(place)
@@ -258,6 +260,13 @@ class _Reader:
                 names = [each for each in fields if visible_text(each) not in ("", "/dev/null")]
                 if names and not is_descriptor(names[0]):
                     self._add(RunCommand(("tee", *names), place.path, parent=parent))
+
+    def _add_expanded_targets(self, place: _Place) -> None:
+        """bash expands the word after `>&` a second time: `echo >&'$(date)'` runs date."""
+        for target in place.command.targets:
+            for fields in self.environment.expand(place.parsed, target):
+                for text in filter(_SUBSTITUTES_IN_WORD.search, map(visible_text, fields)):
+                    self.add_text(f": {text}", place.path, -1, place.depth + 1)
 
     def _note_scripts(self, files: Sequence[str], texts: Sequence[str], place: _Place) -> None:
         """`echo 'rm x' > x.sh`: what the file says, in case it is run. Directories do not count, since a `cd` may stand

@@ -294,6 +294,8 @@ class ShellScanner(WordScanner):
         if self.at >= self.end or self.text[self.at] in WORD_DELIMITERS:
             refuse("a redirection without a target", start)
         target = self.read_word()
+        if operator[0] == ">&" and target.has_placeholder:
+            refuse("a placeholder after >&, which bash expands a second time", target.position, "Write > FILE 2>&1.")
         if operator[0] in ("<<", "<<-"):
             self._start_here_document(operator[0], target)
 
