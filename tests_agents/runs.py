@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -102,16 +103,16 @@ def run_doctor(agent: Agent, sandbox: Sandbox) -> dict[str, Any]:
 
 
 def end_engine(sandbox: Sandbox) -> None:
-    """Ends the engine that the agent's first hook started."""
+    """Ends the engine that the agent's first hook started, unless it has ended: that of `doctor` does so by itself."""
     path = sandbox.home / ".local/state/hookline/run/engine.sock"
     if not path.exists() or not hasattr(socket, "SO_PEERCRED"):
         return
     folder = os.open(path.parent, os.O_RDONLY)
-    with socket.socket(socket.AF_UNIX) as engine:
+    with suppress(FileNotFoundError, ProcessLookupError), socket.socket(socket.AF_UNIX) as engine:
         engine.connect(f"/proc/self/fd/{folder}/{path.name}")  # the path itself may be longer than a socket's may be
-        os.close(folder)
         process, _, _ = struct.unpack("3i", engine.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    os.kill(process, signal.SIGTERM)
+        os.kill(process, signal.SIGTERM)
+    os.close(folder)
 
 
 def new_sandbox(root: Path) -> Sandbox:

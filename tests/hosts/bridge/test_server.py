@@ -175,6 +175,18 @@ def test_it_ends_when_nobody_calls(desk: BridgeSandbox) -> None:
     process.communicate()
 
 
+def test_it_removes_its_socket_when_the_link_to_its_directory_is_gone(desk: BridgeSandbox) -> None:
+    link = desk.root / "link"
+    link.symlink_to(desk.root / "run")
+    desk.variables["XDG_RUNTIME_DIR"] = str(link)
+    process = desk.start_client(client.hookline_command("serve"))
+    wait_for(desk.engine_pid)
+    link.unlink()
+    process.terminate()
+    process.communicate(timeout=20)
+    assert not (desk.runtime_directory / client.SOCKET_NAME).exists()
+
+
 def test_a_second_engine_leaves_at_once(desk: BridgeSandbox, engine: Engine) -> None:
     second = desk.start_client(client.hookline_command("serve"))
     assert b"already" in second.communicate(timeout=30)[1]
@@ -228,7 +240,7 @@ def test_a_client_waits_for_a_long_decision_and_it_is_made_once(
     with connect(desk) as connection:  # the whole request is there when the engine accepts it
         connection.sendall(client.encode_request("claude-code", "PreToolUse", desk.payload(), 0))
         assert connection.recv(client.ANSWER_HEADER_SIZE)[12:16] == client.STATUS_WORKING.to_bytes(4, "big")
-    wait_for(begun.exists)
+        wait_for(begun.exists)
     begun.unlink()
     assert deny_reason(desk.run_client(c_client, desk.payload())[0])  # clients wait two seconds for `working`
     assert begun.read_text() == "x\n"

@@ -10,6 +10,7 @@ from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import SAMPLE_COMMAND
 from hookline.hosts.agents.agent_tools import SeenTools, seen_tools_directory
 from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.doctor import checks
 from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
 from hookline.hosts.install import launcher
@@ -60,6 +61,16 @@ def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
     )
     if name != "windsurf":  # names the directory of the tool only
         assert read.facts["cwd"] == "/p"
+
+
+def test_a_program_that_does_not_tell_its_version_in_time_is_not_called_broken(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "_VERSION_TIMEOUT", 0.2)
+    write_program(machine, "claude", "exec sleep 60")
+    finding = finding_about(diagnose("claude-code", machine), "agent")
+    assert finding.mark is Mark.UNKNOWN
+    assert "did not answer" in finding.message
 
 
 @pytest.mark.parametrize("name", ["claude-code", "windsurf"])

@@ -106,6 +106,7 @@ class _Server:
         self.http = None if open_api is None else open_api(engine)
         self.connections: set[_Connection] = set()
         self._path = directory / client.SOCKET_NAME
+        self._directory = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         self._lock = lock
         self._idle = idle.total_seconds()
         self._tidy = tidy
@@ -201,10 +202,14 @@ class _Server:
             asyncio.get_running_loop().add_reader(listening, self._accept, listening)
 
     def _release_socket(self, listening: socket.socket) -> None:
-        """Removes the socket before it releases the lock, so that the next engine's socket is never removed."""
+        """Removes the socket before it releases the lock, so that the next engine's socket is never removed.
+
+        The path may be gone: `doctor` starts agents in a temporary home, with a link to the user's directory.
+        """
         with suppress(FileNotFoundError):
-            os.unlink(self._path)
+            os.unlink(self._path.name, dir_fd=self._directory)
         listening.close()
+        os.close(self._directory)
         os.close(self._lock)
 
     async def _end_when_idle(self) -> None:

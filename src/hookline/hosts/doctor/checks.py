@@ -26,7 +26,7 @@ from hookline.hosts.install.installed_agents import find_program, is_agent_prese
 from hookline.hosts.install.plan import desired_files, find_fault, has_current_entries, installed_entries
 from hookline.hosts.install.text_files import read_file_text
 
-_VERSION_TIMEOUT: Final = 20.0  # seconds
+_VERSION_TIMEOUT: Final = 60.0  # seconds; a large program that is not in memory yet takes long on a busy machine
 _MAX_TEXT: Final = 200
 _MAX_TOOLS: Final = 5
 _VERSION: Final = re.compile(r"\d{1,9}(?:\.\d{1,9}){1,3}")
@@ -82,7 +82,12 @@ def _check_program(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
         else:
             yield problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
         return
-    version = _program_version(found, machine)
+    try:
+        version = _program_version(found, machine)
+    except subprocess.TimeoutExpired as expired:
+        what = f"{found} --version did not answer within {expired.timeout:.0f} seconds"
+        yield unknown_finding("agent", f"{what}: the machine is busy, or the program waits for something")
+        return
     if version is None:
         yield problem_finding("agent", f"{found} --version fails", f"run {found} --version to see what is wrong")
         return
@@ -110,6 +115,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
 
 
 def _program_version(found: Path, machine: Machine) -> str | None:
+    """None if it fails. Raises TimeoutExpired."""
     environ = {**machine.environ, "HOME": str(machine.home)}
     try:
         done = subprocess.run(
@@ -121,7 +127,7 @@ def _program_version(found: Path, machine: Machine) -> str | None:
             encoding="utf-8",
             errors="replace",
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
     lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
     return lines[0][:_MAX_TEXT] if done.returncode == 0 and lines else None
