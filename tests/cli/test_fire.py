@@ -178,7 +178,9 @@ def test_what_is_missing_is_said(hookline):
     assert (result.exit_code, "--tool NAME" in result.stdout) == (2, True)
     assert "--tool" not in hookline("fire", "tool.before", "--tool", "read_file").stdout
     Path("hookline.yaml").write_text("hooks: [{id: a, on: tool.before, whn: {tool: bash}, then: deny}]")
-    assert "The hooks are off because of the errors above." in hookline("fire", "tool.before", "--tool", "bash").stdout
+    result = hookline("fire", "tool.before", "--tool", "bash")
+    assert "The hooks are off because of the errors above." in result.stdout
+    assert result.exit_code == 1  # 0 would say that the hooks let it proceed
 
 
 def test_colours_are_for_terminals_unless_forced(hookline, monkeypatch):

@@ -91,11 +91,15 @@ def fire(event: str, chosen: FireOptions) -> int:
         show_decision(decision, before, explain=chosen.explain, missing=_what_is_missing(book, before))
     if isinstance(host, RecordingHost):
         _print_requests(host, err if chosen.as_json else out)  # with --json, stdout is for the decision alone
-    return exit_code(decision)
+    return 1 if _are_all_off(book) else exit_code(decision)
+
+
+def _are_all_off(book: Book) -> bool:
+    return not book.hooks and bool(errors_of(book.problems))
 
 
 def _what_is_missing(book: Book, event: Event) -> str:
-    if not book.hooks and errors_of(book.problems):
+    if _are_all_off(book):
         return "The hooks are off because of the errors above."
     if not book.hooks:
         return "No hooks file applies here: `hookline init` writes one, --config FILE names one."
