@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from typing import Final
 from hookline.hooks.record_settings import MAX_RECORDS
 from hookline.record.hash_chain import BrokenChain, ChainEntry, ChainsFile, Head, WriterChain, line_hash
 from hookline.record.head_file import read_head
+from hookline.record.old_archives import remove_old_archives, remove_old_hook_texts
 from hookline.record.record_reader import line_time, parse_record, read_lines
 from hookline.record.segment import (
     ARCHIVE_RECORDS,
@@ -58,7 +59,9 @@ def archive_records_of_ended_writers(
             _remove_unfinished(directory)
             _archive_segments(directory, settle)
             _note_ends(directory)
-            _remove_old(directory, keep, most)
+            remove_old_archives(directory, keep, most)
+            if keep is not None:
+                remove_old_hook_texts(directory, keep)
             _compact_chains(directory)
 
 
@@ -152,7 +155,7 @@ def _write_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> set[P
     """One or more for each day, so that a day can be removed."""
     written = set()
     parsed = ((parse_record(line), line) for line in dict.fromkeys(lines))
-    rows = sorted((record["at"], record["id"], line) for record, line in parsed if record is not None)
+    rows = sorted((record["at"], split_id(record["id"]), line) for record, line in parsed if record is not None)
     for _, group in groupby(rows, lambda row: row[0][:_DAY_LENGTH]):
         day = [(at, line) for at, _, line in group]
         for start in range(0, len(day), ARCHIVE_RECORDS):
@@ -194,24 +197,6 @@ def _heads(lines: Iterable[bytes]) -> dict[str, Head]:
 
 def _entries(event: str, heads: dict[str, Head]) -> list[ChainEntry]:
     return [ChainEntry(writer, event, head, time.time()) for writer, head in heads.items()]
-
-
-def _remove_old(directory: RecordDirectory, keep: timedelta | None, most: int) -> None:
-    oldest = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")[:-6] + "Z" if keep is not None else ""
-    archives = directory.archives()
-    records = sum(map(archive_records, archives))
-    for path in archives:
-        if records > most or archive_times(path)[1] < oldest:
-            ChainsFile(directory.chains).add(_entries("removed", _heads(read_lines(path))))
-            path.unlink()
-            records -= archive_records(path)
-    if keep is None:
-        return
-    limit = time.time() - keep.total_seconds() - 86_400
-    for path in directory.hooks.glob("*.json"):
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < limit:
-                path.unlink()
 
 
 def _compact_chains(directory: RecordDirectory) -> None:

@@ -37,10 +37,11 @@ class Verified:
 class _Progress:
     """How far one writer's chain has been followed. `later` are records whose predecessors were not seen yet."""
 
+    removed: Head  # the last record that was too old
     head: Head
     last: tuple[int, str] = (0, "")  # the highest number, and the time of that record
     later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
-    early: dict[int, tuple[str, str]] = field(default_factory=dict)  # like `later`, of records up to the removed ones
+    early: dict[int, tuple[str, str]] = field(default_factory=dict)  # like `later`, of records up to `removed`
     seen: array[int] = field(default_factory=lambda: array("Q"))  # the beginnings of the hashes, up to the head
 
     def advance(self, hash: str) -> None:
@@ -48,9 +49,13 @@ class _Progress:
         self.seen.append(_beginning(hash))
 
     def is_same(self, number: int, hash: str) -> bool:
-        """Whether a record up to the head is the one that was seen. Those that were removed may still be there."""
+        """Whether a record up to the head is the one that was seen. Of those up to `removed`, none was."""
         at = len(self.seen) - 1 - (self.head.number - number)
         return at < 0 or self.seen[at] == _beginning(hash)
+
+
+def _progress_after(removed: Head) -> _Progress:
+    return _Progress(removed, removed)
 
 
 def _beginning(hash: str) -> int:
@@ -67,6 +72,20 @@ class _Notes:
 
 def verify_chains(directory: RecordDirectory) -> Verified:
     """Raises BrokenChain for the first record, or kept text of hooks, that was changed, removed or inserted."""
+    while True:
+        removed = _removed(directory)
+        try:
+            return _verify_chains(directory)
+        except BrokenChain:
+            if _removed(directory) == removed:  # else records that were too old went while others were read
+                raise
+
+
+def _removed(directory: RecordDirectory) -> dict[str, Head]:
+    return {writer: chain.removed for writer, chain in ChainsFile(directory.chains).read().items()}
+
+
+def _verify_chains(directory: RecordDirectory) -> Verified:
     before = _Notes(ChainsFile(directory.chains).read(), read_heads(directory))
     progress: dict[str, _Progress] = {}
     live: set[tuple[str, int]] = set()
@@ -77,7 +96,7 @@ def verify_chains(directory: RecordDirectory) -> Verified:
         if record is None or not number:
             raise BrokenChain(where, "this is not a record that hookline wrote")
         if writer not in progress:
-            progress[writer] = _Progress(before.chains.get(writer, WriterChain()).removed)
+            progress[writer] = _progress_after(before.chains.get(writer, WriterChain()).removed)
         records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
         if where.endswith(".jsonl"):  # a record that is archived meanwhile is seen twice, but only once in a live file
             if (writer, number) in live:
@@ -103,11 +122,13 @@ def verify_chains(directory: RecordDirectory) -> Verified:
 
 def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
     """1 if the record was not seen before."""
+    if number <= chain.removed.number:
+        if chain.early.setdefault(number, link) != link:
+            raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
+        return 0
     if number <= chain.head.number:
         if not chain.is_same(number, link[1]):
             raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
-        if number <= chain.head.number - len(chain.seen):
-            _check_early(chain.early, writer, number, link)
         return 0
     if number in chain.later and chain.later[number] != link:
         raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
@@ -122,13 +143,15 @@ def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -
     return is_new
 
 
-def _check_early(early: dict[int, tuple[str, str]], writer: str, number: int, link: tuple[Any, str]) -> None:
-    """A record before one that was removed as too old: the clock was set back in between. Its neighbours must fit."""
-    if early.setdefault(number, link) != link:
-        raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
-    for at in (number, number + 1):
-        if at in early and at - 1 in early and early[at][0] != early[at - 1][1]:
-            raise BrokenChain(f"{writer}-{at}", "it was changed, or the record before it was changed")
+def _check_early(chain: _Progress, writer: str) -> None:
+    """Records that were removed may still be there, if the process that removed them was killed: the last ones, as they were."""
+    expected = chain.removed
+    for number, (previous, hash) in sorted(chain.early.items(), reverse=True):
+        if number != expected.number:
+            raise BrokenChain(f"{writer}-{number}", "this record was inserted: those after it were removed as too old")
+        if hash != expected.hash:
+            raise BrokenChain(f"{writer}-{number}", "it was changed, or inserted after it was removed as too old")
+        expected = Head(number - 1, previous)
 
 
 def _check_chain(
@@ -142,8 +165,10 @@ def _check_chain(
         raise BrokenChain(f"{writer}-1", "this writer is not in chains.jsonl, so its records were inserted")
     if chain is not None and chain.later:
         raise BrokenChain(f"{writer}-{chain.head.number + 1}", "this record was removed")
+    if chain is not None:
+        _check_early(chain, writer)
     if known is not None:
-        _check_least(writer, chain or _Progress(known_now.removed), known.known)
+        _check_least(writer, chain or _progress_after(known_now.removed), known.known)
     if chain is None and known_now.has_file and not any(directory.live.glob(f"{writer}-*")):
         raise BrokenChain(f"{writer}-1", "this writer's file was removed")
 
@@ -174,7 +199,7 @@ def _check_end(writer: str, chain: _Progress | None, before: _Notes, after: _Not
             raise BrokenChain(last, "what its writer noted about the end of its records in heads/ was removed")
         return False
     try:
-        found = chain or _Progress(known.removed)
+        found = chain or _progress_after(known.removed)
         if least is not None:
             _check_least(writer, found, least.least)
         if known.end is not None:

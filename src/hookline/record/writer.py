@@ -156,8 +156,13 @@ class RecordWriter:
         self._file = -1
 
     def _open_next(self, at: str) -> None:
-        """Also if the clock was set back, so that a file's time is not before that of any record in it; and each day."""
-        if self._number and not self._directory.live.is_dir():  # somebody has removed the whole record
+        """Also each day, and if the clock was set back: in a chain, no record is older than the one before it.
+
+        So a chain's oldest records are its first ones, and retention removes no others.
+        """
+        if self._number and (
+            at < self._last_at or not self._directory.live.is_dir()
+        ):  # somebody has removed the record
             self._begin()
         is_first = self._number == 0
         if is_first:
