@@ -31,7 +31,9 @@ class FireCount:
 class FireCounts:
     """Counts in memory, by hook and session."""
 
-    def __init__(self) -> None:
+    def __init__(self, turn: int | None = None) -> None:
+        """`turn` is that of events that name none, for the hooks that count events in a turn."""
+        self._turn = turn
         self._counts: dict[CountKey, FireCount] = {}
         self._lock = Lock()
 
@@ -40,8 +42,8 @@ class FireCounts:
         with self._lock:
             count = self._counts.setdefault(key, FireCount())
             if hook.limit.count is not None:
-                _add_event(count, hook.limit.count, now, turn)
-            if not _may_fire(hook.limit, count, now, turn):
+                _add_event(count, hook.limit.count, now, self._counted_turn(turn))
+            if not self._may_fire(hook.limit, count, now, turn):
                 return None
             before, claim = (count.last, count.last_turn), count.claims + 1
             count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, claim
@@ -51,7 +53,7 @@ class FireCounts:
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
         with self._lock:
             count = self._counts.get((hook.key, session_id(event)), FireCount())
-            return _may_fire(hook.limit, count, now, _turn_number(event))
+            return self._may_fire(hook.limit, count, now, _turn_number(event))
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
         with self._lock:
@@ -94,6 +96,14 @@ class FireCounts:
         with self._lock:
             count = self._counts.get((("", _MEMORY, what), session_id(event)))
             return count is not None and count.fires > 0
+
+    def _may_fire(self, limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:
+        if limit.count is not None and not _is_reached(limit.count, count, now, self._counted_turn(turn)):
+            return False
+        return _is_within_limit(limit, count, now, turn)
+
+    def _counted_turn(self, turn: int | None) -> int | None:
+        return self._turn if turn is None else turn
 
     def _release_claim(
         self, key: CountKey, count: FireCount, claim: int, before: tuple[float | None, int | None]
@@ -162,9 +172,7 @@ def _is_reached(wanted: EventCount, count: FireCount, now: float, turn: int | No
     return count.met > wanted.more_than and (wanted.per is not Period.TURN or turn == count.met_turn)
 
 
-def _may_fire(limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:
-    if limit.count is not None and not _is_reached(limit.count, count, now, turn):
-        return False
+def _is_within_limit(limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:
     if limit.max_fires is not None and count.fires >= limit.max_fires:
         return False
     if count.last is None:

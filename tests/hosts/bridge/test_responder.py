@@ -68,6 +68,17 @@ def test_settings_that_the_agent_obeys_itself_are_left_to_it(
         (place / ".claude/settings.json").unlink()
 
 
+def test_a_prompt_begins_a_turn(desk: BridgeSandbox) -> None:
+    desk.write_hooks(
+        "hooks: [{id: few, on: tool.before, when: {tool: bash, count: {more_than: 1, per: turn}}, then: {deny: Enough.}}]\n"
+    )
+    prompt = desk.call(
+        json.dumps({"session_id": "s", "cwd": str(desk.project), "prompt": "x"}).encode(), "UserPromptSubmit"
+    )
+    calls = [desk.call(), desk.call(), prompt, desk.call(), desk.call()]
+    assert [deny_reason(decided(call).stdout) for call in calls] == ["", "Enough.", "", "", "Enough."]
+
+
 def test_that_a_hook_waits_for_trust_is_said_once(desk: BridgeSandbox) -> None:
     (desk.project / ".claude").mkdir()
     settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}

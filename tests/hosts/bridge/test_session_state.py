@@ -139,6 +139,17 @@ def test_a_minute_is_measured_across_processes(tmp_path: Path) -> None:
     assert SessionStore(tmp_path, later).claim(hook, EVENT, later.now()) is None
 
 
+def test_a_turn_lasts_until_the_next_prompt(tmp_path: Path) -> None:
+    hook = limited("when: {count: {more_than: 1, per: turn}}")
+
+    def claims() -> list[bool]:
+        return [SessionStore(tmp_path).claim(hook, EVENT, time.monotonic()) is not None for _ in range(3)]
+
+    assert claims() == [False, True, True]
+    SessionStore(tmp_path).begin_turn(replace(EVENT, name="prompt.submit"))
+    assert claims() == [False, True, True]
+
+
 def test_what_happened_is_kept_for_other_processes(tmp_path: Path) -> None:
     SessionStore(tmp_path).remember(EVENT, "k", True)
     assert SessionStore(tmp_path).recalls(EVENT, "k")

@@ -434,6 +434,8 @@ class _Question:
         """The denial if a hook has halted the agent. It may be called twice for one event."""
         if event.name == "tool.before":
             SeenTools(self._call.user_directories.seen_tools).remember(self._agent.name, event.facts.get("tool"))
+        elif event.name == "prompt.submit":
+            self._sessions.begin_turn(event)
         denial = self._fallbacks.deny_after_halt(event)
         if denial is not None:
             self._recorder.write_repeated(book, event, denial)

@@ -54,9 +54,10 @@ class SessionState:
     closed: bool = False  # halted at the session's start: prompts are denied too
     context: list[str] = field(default_factory=list)  # for the agent, on its next event that can carry it
     denied_stops: int = 0  # in a row
+    turn: int = 0  # grows with each prompt after which something was counted
 
     def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"counts": self.counts, "said": self.said, "context": self.context}
+        found: dict[str, Any] = {"counts": self.counts, "said": self.said, "context": self.context, "turn": self.turn}
         found |= {"halted": self.halt_reason, "closed": self.closed, "denied_stops": self.denied_stops}
         return {"version": _STATE_VERSION, **found}
 
@@ -136,6 +137,12 @@ class SessionStore:
             with self._locked_state(_session_key(event)) as state:
                 if not state.closed or event.name == "session.start":
                     state.halt_reason, state.closed = "", False
+
+    def begin_turn(self, event: Event) -> None:
+        """Agents do not number their turns: for them, one lasts until the next prompt."""
+        if self._peek(_session_key(event)).counts:
+            with self._locked_state(_session_key(event)) as state:
+                state.turn += 1
 
     def denied_stops(self, event: Event) -> int:
         """How often in a row hooks have kept the agent from stopping."""
@@ -237,7 +244,7 @@ def _without_unattributed_limit(hook: Hook) -> Hook:
 
 def _load_counts(session: str, state: SessionState, now: float, wall: float) -> FireCounts:
     rows = [shift_times(row, lambda time: now - max(0, wall - time)) for row in state.counts]
-    counts = FireCounts()
+    counts = FireCounts(state.turn)
     counts.restore(session, rows)
     return counts
 
@@ -280,7 +287,8 @@ def _parse_state(stored: dict[str, Any]) -> SessionState:
     ]
     said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
     halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
-    return SessionState(counts, said, halted, closed, context, int(stored.get("denied_stops", 0)))
+    denied_stops, turn = int(stored.get("denied_stops", 0)), int(stored.get("turn", 0))
+    return SessionState(counts, said, halted, closed, context, denied_stops, turn)
 
 
 def _parse_met(row: dict[str, Any]) -> dict[str, Any]:
