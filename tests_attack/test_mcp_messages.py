@@ -26,6 +26,7 @@ hooks:
 def _spellings(name: str) -> list[str]:
     found = {name.upper(), name.title(), name.capitalize(), name.swapcase(), f"{name} ", f" {name}"}
     found |= {name[:at] + name[at].upper() + name[at + 1 :] for at in range(len(name))}
+    found |= {f"{name}\0", f"{name}\0x", f"{name[0]}\u200b{name[1:]}", f"\ufeff{name}"}
     found |= {name.replace("s", "\u017f"), name.replace("k", "\u212a"), "".join(chr(ord(c) + 0xFEE0) for c in name)}
     return sorted(found - {name})
 
@@ -41,6 +42,7 @@ def _lenient(value: Any) -> Any:
         name: "".join(fold.get(c, chr(ord(c) - 0xFEE0) if 0xFF00 < ord(c) < 0xFF5F else c) for c in name)
         for name in value
     }
+    plain = {name: text.partition("\0")[0].translate({0x200B: None, 0xFEFF: None}) for name, text in plain.items()}
     return {plain[name].strip().lower(): _lenient(held) for name, held in value.items()}
 
 
@@ -111,7 +113,9 @@ def _reaches_danger(sent: list[dict[str, Any]]) -> bool:
     for message in map(_lenient, sent):
         params = message.get("params") if isinstance(message.get("params"), dict) else {}
         arguments = params.get("arguments") if isinstance(params.get("arguments"), dict) else {}
-        called = str(message.get("method")).strip().lower() == "tools/call"
+        method = message.get("method")
+        text = "".join(map(str, method)) if isinstance(method, list) else str(method)
+        called = "".join(_lenient({text: 1})) == "tools/call"
         if called and (params.get("name") == "danger" or "secret" in str(arguments.get("path"))):
             return True
     return False
@@ -123,6 +127,7 @@ def _calls() -> list[bytes]:
     for name in _spellings("method"):
         found.append({"id": 1, "method": "ping", name: "tools/call", "params": danger})
     found += [{"id": 1, "method": name, "params": danger} for name in _spellings("tools/call")]
+    found.append({"id": 1, "method": ["tools/call"], "params": danger})
     for name in _spellings("params"):
         found.append({"id": 1, "method": "tools/call", "params": {"name": "safe"}, name: danger})
         found.append({"id": 1, "method": "tools/call", name: danger})

@@ -667,6 +667,23 @@ def test_a_guard_of_files_hears_a_tool_that_its_server_calls_destructive(project
     driven(project.hooks(guard), play)
 
 
+def test_an_argument_in_another_case_than_declared_does_not_reach_the_server(project: Project) -> None:
+    """A server that ignores case would take it for the path, which the guard does not see."""
+    guard = {"id": "no", "on": "tool.before", "when": {"input": {"path": "env"}}, "then": {"deny": "no"}}
+    tool = {"name": "show", "inputSchema": {"properties": {"path": {}, "deep": {"properties": {"path": {}}}}}}
+
+    async def play(client: RawClient) -> None:
+        client.request(1, "tools/list", {"tools": [tool]})
+        await client.answer(1)
+        for id, arguments in enumerate(({"Path": ".env"}, {"deep": {"PATH": ".env"}}), start=2):
+            client.call(id, "show", **arguments)
+            assert "differ only in case" in (await client.answer(id))["error"]["message"]
+        client.call(9, "show", path="a")
+        assert text_of(await client.answer(9)) == '{"path": "a"}'
+
+    driven(project.hooks(guard), play)
+
+
 def test_a_result_is_recorded_before_the_client_has_it(project: Project) -> None:
     async def play(client: RawClient) -> None:
         for call in range(1, 31):

@@ -62,9 +62,13 @@ class Message:
         return "method" not in self.value and ("result" in self.value or "error" in self.value)
 
     @property
-    def is_contradictory(self) -> bool:
-        """A request and an answer in one: readers differ on what it is."""
-        return "method" in self.value and ("result" in self.value or "error" in self.value)
+    def contradiction(self) -> str | None:
+        """Why readers differ on what it is; None if they agree."""
+        if "method" not in self.value:
+            return None
+        if "result" in self.value or "error" in self.value:
+            return "it is a request and an answer in one"
+        return None if isinstance(self.value["method"], str) else "its method is not a text"
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -136,21 +140,22 @@ def misspelt_name(message: Message) -> str | None:
     Such a reader could find another method, tool or result than the hooks did.
     """
     value, method = message.value, message.method
-    found = _name_in_other_case(value, _ENVELOPE_KEYS)
+    found = name_in_other_case(value, _ENVELOPE_KEYS)
     if found is None and method is not None:
         if method not in _PARAMS_KEYS and _fold(method) in _PARAMS_KEYS:
             return method
-        found = _name_in_other_case(message.params, _PARAMS_KEYS.get(method, frozenset()))
+        found = name_in_other_case(message.params, _PARAMS_KEYS.get(method, frozenset()))
         if found is None and method == "tools/call":
             found = _ambiguous_argument(get_object(message.params, "arguments"))
     if found is None and "result" in value:
-        found = _name_in_other_case(message.result, _RESULT_KEYS)
+        found = name_in_other_case(message.result, _RESULT_KEYS)
     if found is None and "error" in value:
-        found = _name_in_other_case(get_object(value, "error"), _ERROR_KEYS)
+        found = name_in_other_case(get_object(value, "error"), _ERROR_KEYS)
     return found
 
 
-def _name_in_other_case(held: Mapping[str, Any], known: frozenset[str]) -> str | None:
+def name_in_other_case(held: Mapping[str, Any], known: frozenset[str]) -> str | None:
+    """The first name in it that is unknown, and that a reader who ignores case takes for a known one."""
     if not known or held.keys() <= known:
         return None
     folded = {_fold(name) for name in known}
@@ -171,9 +176,11 @@ def _ambiguous_argument(arguments: Mapping[str, Any]) -> str | None:
 
 
 def _fold(name: str) -> str:
-    """As the most lenient reader compares names."""
+    """As the most lenient reader compares names: some end at a NUL, and some skip characters without a width."""
+    name = name.partition("\0")[0]
     if name.isascii():
         return name.strip().lower()
+    name = "".join(char for char in name if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 

@@ -27,6 +27,7 @@ from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub
 from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hosts.mcp import elicitation
+from hookline.hosts.mcp.declared_arguments import DeclaredArguments
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
     CONNECTION_CLOSED,
@@ -61,7 +62,6 @@ from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import PipeClosedError
 
 _MAX_ENTRIES: Final = 200
-_REQUEST_AND_ANSWER: Final = "it is a request and an answer in one"
 
 T = TypeVar("T")
 
@@ -227,6 +227,7 @@ class Proxy:
         self._given_name = server_name(name)
         self._name = self._given_name or server_name(server.fallback_name) or "server"
         self._kinds: dict[str, ToolKind] = {}  # of the server's tools, as far as their descriptions tell
+        self._arguments = DeclaredArguments()
         self._capabilities: Mapping[str, Any] = {}
         self._pending: dict[str, PendingRequest] = {}
         self._questions: dict[str, asyncio.Future[Message]] = {}
@@ -334,13 +335,16 @@ class Proxy:
         await self._client.send(message.to_bytes())
 
     async def _handle_client_message(self, message: Message) -> None:
-        if message.is_contradictory:
-            _log.warning("invalid JSON-RPC message from the client: %s", _REQUEST_AND_ANSWER)
+        contradiction = message.contradiction
+        if contradiction is not None:
+            _log.warning("invalid JSON-RPC message from the client: %s", contradiction)
             if message.id is not None:
-                what = f"invalid JSON-RPC message: {_REQUEST_AND_ANSWER}"
+                what = f"invalid JSON-RPC message: {contradiction}"
                 await self._send(build_error(message.id, INVALID_REQUEST, what))
             return
         misspelt = misspelt_name(message)
+        if misspelt is None and message.method == "tools/call":
+            misspelt = self._arguments.misspelt_argument(message)
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
             _log.warning("invalid JSON-RPC message from the client: %s", what)
@@ -514,8 +518,8 @@ class Proxy:
 
     async def _handle_server_message(self, message: Message) -> None:
         misspelt = misspelt_name(message)
-        if misspelt is not None or message.is_contradictory:
-            what = _REQUEST_AND_ANSWER if misspelt is None else _describe_misspelt(misspelt)
+        what = message.contradiction if misspelt is None else _describe_misspelt(misspelt)
+        if what is not None:
             _log.warning("invalid JSON-RPC message from the MCP server: %s", what)
             if not _can_be_response(message) and message.key not in self._pending:
                 return
@@ -539,6 +543,7 @@ class Proxy:
             self._learn_name(request.method, message)
             if request.method == "tools/list":
                 self._kinds |= declared_kinds(message.result)
+                self._arguments.learn(message.result)
             await self._send(message)
 
     def _learn_name(self, method: str, message: Message) -> None:

@@ -1,0 +1,65 @@
+"""The arguments that an MCP server declares for its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hookline.hosts.mcp.json_rpc import Message, get_object, name_in_other_case
+
+_MAX_TOOLS: Final = 10_000
+_MAX_SCHEMAS: Final = 100  # that one value can have
+_ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf")
+
+
+class DeclaredArguments:
+    def __init__(self) -> None:
+        self._schemas: dict[str, Mapping[str, Any]] = {}
+
+    def learn(self, listed: Mapping[str, Any]) -> None:
+        """From a result of `tools/list`."""
+        tools = listed.get("tools")
+        for tool in tools if isinstance(tools, list) else ():
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if isinstance(name, str) and (name in self._schemas or len(self._schemas) < _MAX_TOOLS):
+                self._schemas[name] = get_object(tool, "inputSchema")
+
+    def misspelt_argument(self, call: Message) -> str | None:
+        """The name of an argument that differs from a declared one only in case, at any depth; None if there is none.
+
+        A server that ignores case takes it for the declared one, and a guard on that one does not see it.
+        """
+        name = call.params.get("name")
+        whole = self._schemas.get(name) if isinstance(name, str) else None
+        todo: list[tuple[Any, list[Mapping[str, Any]]]] = [(call.params.get("arguments"), [whole])] if whole else []
+        while todo:
+            value, given = todo.pop()
+            schemas = list(_alternatives(given, whole))
+            if isinstance(value, list):
+                inner = [items for each in schemas if (items := get_object(each, "items"))]
+                todo += [(item, inner) for item in value if inner]
+            elif isinstance(value, dict):
+                properties = [get_object(each, "properties") for each in schemas]
+                declared = frozenset(name for each in properties for name in each)
+                misspelt = name_in_other_case(value, declared)
+                if misspelt is not None:
+                    return misspelt
+                for name in declared & value.keys():
+                    todo.append((value[name], [get_object(each, name) for each in properties if name in each]))
+        return None
+
+
+def _alternatives(schemas: list[Mapping[str, Any]], whole: Any) -> Iterator[Mapping[str, Any]]:
+    """The schemas, with those that they refer to or choose from."""
+    todo = list(schemas)
+    for _ in range(_MAX_SCHEMAS):
+        if not todo:
+            return
+        schema = todo.pop()
+        yield schema
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/"):
+            todo.append(get_object(whole, *reference[2:].split("/")))
+        for name in _ALTERNATIVES:
+            choices = schema.get(name)
+            todo += [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []

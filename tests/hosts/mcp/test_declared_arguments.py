@@ -1,0 +1,66 @@
+"""Arguments whose names differ only in case from those that a server declares."""
+
+from typing import Any
+
+import pytest
+
+from hookline.hosts.mcp.declared_arguments import DeclaredArguments
+from hookline.hosts.mcp.json_rpc import Message
+
+PLACE: dict[str, Any] = {"properties": {"path": {}}}
+SCHEMA: dict[str, Any] = {
+    "properties": {
+        "path": {"type": "string"},
+        "options": PLACE,
+        "edits": {"items": {"$ref": "#/$defs/Edit"}},
+        "maybe": {"anyOf": [{"type": "null"}, PLACE]},
+        "env": {"additionalProperties": {"type": "string"}},
+        "URL": {},
+    },
+    "$defs": {"Edit": {"properties": {"path": {}, "next": {"$ref": "#/$defs/Edit"}}}},
+}
+
+
+def misspelt(arguments: dict[str, Any], schema: dict[str, Any] = SCHEMA) -> str | None:
+    declared = DeclaredArguments()
+    declared.learn({"tools": [{"name": "t", "inputSchema": schema}, "odd", {"name": 5}]})
+    return declared.misspelt_argument(Message({"params": {"name": "t", "arguments": arguments}}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"Path": "a"}, "Path"),
+        ({"path": "a", "PATH": "b"}, "PATH"),
+        ({"path": "a", "path\0": "b"}, "path\0"),
+        ({"pa\u200bth": "a"}, "pa\u200bth"),
+        ({"url": "a"}, "url"),
+        ({"options": {"Path": "a"}}, "Path"),
+        ({"edits": [{"path": "a"}, {"patH": "b"}]}, "patH"),
+        ({"edits": [{"path": "a", "next": {"next": {"Path": "b"}}}]}, "Path"),
+        ({"maybe": {"Path": "a"}}, "Path"),
+    ],
+)
+def test_a_name_in_another_case_is_found_at_any_depth(arguments: dict[str, Any], name: str) -> None:
+    assert misspelt(arguments) == name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "a", "options": {"path": "b"}, "edits": [{"path": "c"}], "maybe": None, "URL": "d"},
+        {"env": {"PATH": "/bin", "http_proxy": "a", "HTTP_PROXY": "b"}},
+        {"other": 1, "edits": "text", "options": ["Path"]},
+    ],
+)
+def test_names_that_are_declared_or_free_are_left_alone(arguments: dict[str, Any]) -> None:
+    assert misspelt(arguments) is None
+
+
+def test_a_schema_that_refers_to_itself_ends() -> None:
+    loop = {"$ref": "#/$defs/A", "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/A"}]}}}
+    assert misspelt({"Path": "a"}, loop) is None
+
+
+def test_a_tool_that_the_server_did_not_list_has_no_declared_arguments() -> None:
+    assert DeclaredArguments().misspelt_argument(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
