@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlalchemy import text
+
+from hookline.hub.context.running_hub import Hub
 from hookline.hub.store.question_table import QuestionRow, QuestionTable
 from hookline.lazy_dataclasses import replace
 from hookline.runtime.gate import fingerprint
@@ -73,6 +76,54 @@ async def test_a_yes_to_a_changed_input_is_remembered_for_the_changed_one_alone(
         found = await table.find_remembered(changed)
         assert found is not None
         assert found.id == "q1"
+
+
+SECRET = {"command": "mysql -phunter2zz"}
+MASKED = {"command": "mysql -p***"}
+
+
+async def _stored(hub: Hub) -> str:
+    """Every value of the table, as the database has it."""
+    return await hub.database.read(lambda connection: str(connection.execute(text("SELECT * FROM questions")).all()))
+
+
+@async_test
+async def test_an_answered_question_is_kept_masked(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        asked = replace(row("q"), input=SECRET, reason="May mysql -phunter2zz run?")
+        for state, id in (("approved", "q1"), ("denied", "q2"), ("withdrawn", "q3")):
+            await table.add(replace(asked, id=id))
+            assert (await table.find(id)) == replace(asked, id=id)
+            assert await table.close(id, state, 150.0, by="maria")
+            found = await table.find(id)
+            assert found is not None
+            assert (found.input, found.reason, found.state) == (MASKED, "May mysql -p*** run?", state)
+        await table.add(asked)
+        await table.expire(250.0)
+        assert "hunter2zz" not in await _stored(hub)
+
+
+@async_test
+async def test_the_host_gets_the_answer_as_it_was_given_until_its_time_is_over(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        table = QuestionTable(hub.database)
+        await table.add(replace(row("q1"), input=SECRET))
+        why = "the password is wrong: mysql -phunter3zz"
+        await table.close("q1", "approved", 150.0, by="maria", edited=SECRET | {"n": 1}, why=why, remember="session")
+        await table.mask_answers(199.0)
+        found = await table.find("q1")
+        assert found is not None
+        assert (found.input, found.edited, found.why) == (MASKED, SECRET | {"n": 1}, why)
+        await table.mask_answers(201.0)
+        found = await table.find("q1")
+        assert found is not None
+        assert (found.edited, found.why) == (MASKED | {"n": 1}, "the password is wrong: mysql -p***")
+        assert "hunter" not in await _stored(hub)
+        changed = replace(row("q2"), input_hash=fingerprint("Bash", SECRET | {"n": 1}))
+        assert (remembered := await table.find_remembered(changed)) is not None
+        assert remembered.id == "q1"
+        assert await QuestionTable(hub.database).find_remembered(row("q3")) is None
 
 
 @async_test

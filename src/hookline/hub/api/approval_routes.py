@@ -50,7 +50,7 @@ async def list_approvals(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     before: float | None = None,
 ) -> dict[str, Any]:
-    """Those that wait, oldest first; or those that were answered, newest first. Viewers see secrets masked."""
+    """Those that wait, oldest first; or those that were answered, newest first, with secrets masked, as viewers see all."""
     if state == "waiting":
         return {"items": [question_for(caller, each) for each in await hub.approvals.waiting()], "next": None}
     items = [question_for(caller, each) for each in await hub.approvals.history(limit, before)]
@@ -92,10 +92,8 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
         raise ApiError(422, "this host cannot run a changed input")
     more = {"edited": edited, "why": body.reason or None, "remember": body.remember if body.yes else None}
     if not await hub.approvals.answer(found["id"], body.yes, caller.name, **more):
-        raise ApiError(409, "this was answered already, or its time is over", await hub.approvals.find(found["id"]))
-    answered = await hub.approvals.find(found["id"])
-    assert answered is not None
-    return answered
+        raise ApiError(409, "this was answered already, or its time is over", await _shown(hub, caller, found["id"]))
+    return await _shown(hub, caller, found["id"])
 
 
 @router.delete("/approvals/{id}", Role.REPORTER)
@@ -119,6 +117,12 @@ def add_approval_commands(hub: Hub) -> None:
             raise CommandError(error.error) from None
 
     hub.bus.add_command("answer", answer_question, Role.APPROVER)
+
+
+async def _shown(hub: Hub, caller: Caller, id: str) -> dict[str, Any]:
+    found = await hub.approvals.find(id)
+    assert found is not None
+    return question_for(caller, found)
 
 
 async def _check_asker(hub: HubOfRequest, caller: Caller, id: str) -> None:

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 from hookline.hub.bus.event_bus import APPROVALS
 from hookline.hub.store.outage_log import OutageLog
-from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable
+from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable, mask_text
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import ApprovalRow
 
 MAX_WAITING: Final = 1_000
 MAX_SECONDS: Final = 3600.0  # for a person
+_MASK_SECONDS: Final = 30.0  # after which answers are masked whose host does not wait any more
 _LOOK_SECONDS: Final = 0.3  # between two looks at the database, which other processes and hubs write too
 
 Publish = Callable[..., Awaitable[None]]
@@ -126,9 +127,14 @@ class ApprovalDesk:
     async def run(self) -> None:
         """Until it is cancelled: shows what other processes ask and answer in this database."""
         outage = OutageLog("waiting questions cannot be read", "waiting questions are read again")
+        masked_at = 0.0
         while True:
             try:
-                await self._questions.expire(time.time())
+                now = time.time()
+                await self._questions.expire(now)
+                if now - masked_at >= _MASK_SECONDS:
+                    await self._questions.mask_answers(now)
+                    masked_at = now
                 await self.look()
                 outage.report_success()
             except Exception as error:
@@ -151,7 +157,7 @@ class ApprovalDesk:
         for id, each in before.items():
             if id not in now:
                 found = await self.find(id) or {**each, "state": "withdrawn"}
-                told = {name: found[name] for name in ("id", "state", "by", "edited", "why")}
+                told = {name: mask_text(found[name]) for name in ("id", "state", "by", "edited", "why")}
                 about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"answered:{id}"}
                 await self._publish("approval_answered", told, **about)
         if now.keys() != before.keys():

@@ -27,8 +27,8 @@ from hookline.lazy_dataclasses import dataclass
 NAMESPACE: Final = "/events"
 LIVE: Final = "live"
 APPROVALS: Final = "approvals"
+_QUESTION: Final = "approval_request"  # an answer is masked for all
 DIAGNOSTICS: Final = "channel:diagnostics"
-_QUESTIONS: Final = ("approval_request", "approval_answered")
 _OPEN_ROOMS: Final = (LIVE, APPROVALS, DIAGNOSTICS)
 _OPEN_PREFIXES: Final = ("session:", "app:")
 _MAX_ROOM: Final = 220  # characters
@@ -108,7 +108,7 @@ class EventBus:
 
     async def _emit(self, room: str, event: dict[str, Any], seq: int = 0) -> None:
         numbered = self._log.add(room, event, seq)
-        apart = self._viewers_in(room) if event["type"] in _QUESTIONS else []
+        apart = self._viewers_in(room) if event["type"] == _QUESTION else []
         await self.server.emit("event", numbered, room=room, skip_sid=apart, namespace=NAMESPACE)
         for sid in apart:
             if (client := self._clients.get(sid)) is not None:
@@ -230,7 +230,7 @@ def current_token() -> str:
 
 
 def _event_for(caller: Caller, event: dict[str, Any]) -> dict[str, Any]:
-    is_question = event["type"] in _QUESTIONS
+    is_question = event["type"] == _QUESTION
     return {**event, "payload": question_for(caller, event["payload"])} if is_question else event
 
 
