@@ -103,7 +103,7 @@ class Client:
         self.hub = hub
         headers = {"authorization": f"Bearer {token}"} if token else {}
         transport = httpx2.ASGITransport(app=create_app(hub), raise_app_exceptions=False)  # type: ignore[arg-type]
-        self.http = httpx2.AsyncClient(transport=transport, base_url=ORIGIN, headers=headers)
+        self.http = httpx2.AsyncClient(transport=transport, base_url=hub.config.url, headers=headers)
 
     async def get(self, path: str, **more: Any) -> httpx2.Response:
         return await self.http.get(f"/api/v1{path}", **more)

@@ -49,6 +49,7 @@ def oidc_routes(hub: Hub) -> list[Route]:
         try:
             claims = await login.finish(request.query_params, request.cookies.get(_COOKIE, ""))
             user = await login.user(hub.access, claims)
+            await hub.check_access()
         except SignInRefused as error:
             _log.warning("a sign-in with OpenID Connect was refused: %s", error)
             response: Response = _explain(str(error), 403)

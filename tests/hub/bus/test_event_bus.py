@@ -11,7 +11,7 @@ from hookline.hub.access.roles import Caller, Role
 from hookline.hub.bus.event_bus import CommandError
 from hookline.hub.bus.room_log import RING
 from hub.hub_process import open_socket, serve_hub
-from hub.hub_sandbox import Writer, async_test, token_of
+from hub.hub_sandbox import Client, Writer, async_test, token_of
 
 pytestmark = pytest.mark.slow
 
@@ -121,9 +121,37 @@ async def test_signing_out_ends_the_socket_and_so_does_a_token_that_ends(tmp_pat
         for by_check in (False, True):
             token = await token_of(hub, Role.VIEWER)
             async with open_socket(hub, token) as socket:
-                caller = await hub.access.identify(token)
-                await hub.access.sign_out(caller)
-                await (hub.bus.check_clients() if by_check else hub.bus.disconnect_credential(caller.credential))
+                if by_check:
+                    await hub.access.sign_out(await hub.access.identify(token))
+                    await hub.bus.check_clients()
+                else:
+                    assert (await Client(hub, token).delete("/me")).status_code == 200
                 with suppress(ConnectionClosed, TimeoutError):
                     assert (await socket.call("join", {"room": "live"}))["ok"] is False
             assert hub.bus.connections == 0
+
+
+QUESTION = {"host": "codex", "tool": "Bash", "input": {"command": "mysql -phunter2zz"}}
+
+
+@pytest.mark.parametrize("by_api", [True, False])
+@async_test
+async def test_who_was_an_approver_sees_no_secret_any_more(by_api: bool, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("hookline.hub.bus.event_bus._FRESH_SECONDS", 30.0 if by_api else 0.0)
+    async with serve_hub(tmp_path) as (hub, _), open_socket(hub, await token_of(hub, Role.APPROVER)) as socket:
+        joined = await socket.call("join", {"room": "approvals"})
+        reporter = Client(hub, await token_of(hub, Role.REPORTER))
+        await reporter.post("/approvals", QUESTION)
+        assert (await socket.event())[1]["payload"]["input"] == {"command": "mysql -phunter2zz"}
+        user = (await hub.access.table.user_named("the approver")) or pytest.fail("no user")
+        if by_api:
+            owner = Client(hub, await token_of(hub, Role.OWNER))
+            await owner.http.patch(f"/api/v1/users/{user.id}", json={"role": "viewer"})
+        else:  # at another hub, or by an identity provider
+            await hub.access.table.set_role(user.id, Role.VIEWER, Role.OWNER)
+        await reporter.post("/approvals", QUESTION)
+        assert (await socket.event())[1]["payload"]["input"] == {"command": "mysql -p***"}
+        await socket.call(
+            "join", {"room": "approvals", "since": joined["latest_seq"]}
+        )  # what it saw before is sent again
+        assert [(await socket.event())[1]["payload"]["input"] for _ in range(2)] == [{"command": "mysql -p***"}] * 2

@@ -14,7 +14,7 @@ from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.page_scripts import ScriptRun
 from hookline.runtime.agent_session import AgentSession
 from hub.hub_process import Socket, open_socket, serve_hub
-from hub.hub_sandbox import async_test, eventually, token_of
+from hub.hub_sandbox import Client, async_test, eventually, token_of
 from hub.pages.page_stand_in import ALL_FRAMES, TEST_ENVIRONMENT, add_agent, open_agent
 
 pytestmark = pytest.mark.slow
@@ -84,6 +84,22 @@ async def test_who_is_no_editor_has_no_page(tmp_path: Path) -> None:
             assert (await page.call("call", {"name": "bash", "input": {"command": "ls"}}))["is_error"]
             assert (await attach(page, session))["ok"] is False
             await hub.pages.namespace.check_clients()
+            await eventually(lambda: hub.pages.open.find(session.id) is None)
+
+
+@async_test
+async def test_a_page_ends_with_the_role_or_the_session_of_its_user(tmp_path: Path) -> None:
+    async with served_agent(tmp_path) as (hub, session, token):
+        owner = Client(hub, await token_of(hub, Role.OWNER))
+        user = (await hub.access.table.user_named("the editor")) or pytest.fail("no user")
+        async with open_socket(hub, token, "/page") as page:
+            await attach(page, session)
+            await owner.http.patch(f"/api/v1/users/{user.id}", json={"role": "approver"})
+            await eventually(lambda: hub.pages.open.find(session.id) is None)
+        await owner.http.patch(f"/api/v1/users/{user.id}", json={"role": "editor"})
+        async with open_socket(hub, token, "/page") as page:
+            await attach(page, session)
+            await Client(hub, token).delete("/me")
             await eventually(lambda: hub.pages.open.find(session.id) is None)
 
 

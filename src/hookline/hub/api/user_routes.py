@@ -47,12 +47,13 @@ async def add_user(body: UserBody, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.patch("/users/{id}", Role.OWNER)
 async def change_user(id: str, body: LinkBody, hub: HubOfRequest) -> dict[str, Any]:
-    """Changes the role. It counts from the next request on."""
+    """Changes the role. It counts at once, also for open connections."""
     user = await hub.access.table.user(id[:64])
     if user is None:
         raise ApiError(404, "there is no such user")
     if body.role is not None and not await hub.access.table.set_role(user.id, body.role, Role.OWNER):
         raise ApiError(409, "this is the only owner")
+    await hub.check_access()
     changed = await hub.access.table.user(user.id)
     return _user_json(changed or user)
 
@@ -64,7 +65,7 @@ async def remove_user(id: str, hub: HubOfRequest) -> dict[str, Any]:
         raise ApiError(404, "there is no such user")
     if not await hub.access.table.remove_user(id[:64], Role.OWNER):
         raise ApiError(409, "this is the only owner")
-    await hub.bus.check_clients()
+    await hub.check_access()
     return {"ok": True}
 
 
@@ -94,7 +95,7 @@ async def add_key(body: KeyBody, hub: HubOfRequest) -> dict[str, Any]:
 async def remove_key(id: str, hub: HubOfRequest) -> dict[str, Any]:
     if not await hub.access.table.remove_credential(id[:64], "key"):
         raise ApiError(404, "there is no such key")
-    await hub.bus.disconnect_credential(id[:64])
+    await hub.check_access()
     return {"ok": True}
 
 
@@ -111,7 +112,7 @@ async def list_sign_ins(hub: HubOfRequest) -> dict[str, Any]:
 async def remove_sign_in(id: str, hub: HubOfRequest) -> dict[str, Any]:
     if not await hub.access.table.remove_credential(id[:64], "session"):
         raise ApiError(404, "there is no such session")
-    await hub.bus.disconnect_credential(id[:64])
+    await hub.check_access()
     return {"ok": True}
 
 

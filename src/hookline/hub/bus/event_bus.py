@@ -17,9 +17,10 @@ from typing import Any, Final
 import socketio
 from socketio.exceptions import ConnectionRefusedError
 
+from hookline.errors import HooklineError
 from hookline.hub.access.access import Access
 from hookline.hub.access.masked_question import question_for
-from hookline.hub.access.roles import Caller, Role
+from hookline.hub.access.roles import NOBODY, Caller, Role
 from hookline.hub.bus.room_log import RoomLog
 from hookline.hub.cluster.fan_out import FanOut
 from hookline.lazy_dataclasses import dataclass
@@ -34,6 +35,7 @@ _OPEN_PREFIXES: Final = ("session:", "app:")
 _MAX_ROOM: Final = 220  # characters
 MAX_CONNECTIONS: Final = 300
 _CHECK_SECONDS: Final = 30.0
+_FRESH_SECONDS: Final = 1.0  # how long a role is known, before something is shown that viewers do not see
 
 Command = Callable[[Caller, dict[str, Any]], Awaitable[dict[str, Any] | None]]
 _token: ContextVar[str] = ContextVar("token")
@@ -48,6 +50,7 @@ class CommandError(Exception):
 class _Client:
     token: str
     caller: Caller
+    checked: float  # by the monotonic clock
 
 
 class EventBus:
@@ -108,16 +111,28 @@ class EventBus:
 
     async def _emit(self, room: str, event: dict[str, Any], seq: int = 0) -> None:
         numbered = self._log.add(room, event, seq)
-        apart = self._viewers_in(room) if event["type"] == _QUESTION else []
-        await self.server.emit("event", numbered, room=room, skip_sid=apart, namespace=NAMESPACE)
-        for sid in apart:
-            if (client := self._clients.get(sid)) is not None:
-                await self.server.emit("event", _event_for(client.caller, numbered), to=sid, namespace=NAMESPACE)
+        apart = await self._viewers_in(room) if event["type"] == _QUESTION else {}
+        await self.server.emit("event", numbered, room=room, skip_sid=list(apart), namespace=NAMESPACE)
+        for sid, caller in apart.items():
+            await self.server.emit("event", _event_for(caller, numbered), to=sid, namespace=NAMESPACE)
 
-    def _viewers_in(self, room: str) -> list[str]:
+    async def _viewers_in(self, room: str) -> dict[str, Caller]:
         """Those who may not answer questions."""
-        viewers = [sid for sid, client in self._clients.items() if not client.caller.may(Role.APPROVER)]
-        return [sid for sid in viewers if room in self.server.rooms(sid, namespace=NAMESPACE)]
+        members = [sid for sid in self._clients if room in self.server.rooms(sid, namespace=NAMESPACE)]
+        callers = {sid: await self._current_caller(sid) for sid in members}
+        return {sid: caller for sid, caller in callers.items() if not caller.may(Role.APPROVER)}
+
+    async def _current_caller(self, sid: str) -> Caller:
+        """With the role of now: who was an approver sees no secrets any more. NOBODY if the client has gone."""
+        client = self._clients.get(sid)
+        if client is None:
+            return NOBODY
+        if not client.caller.may(Role.APPROVER) or client.checked > time.monotonic() - _FRESH_SECONDS:
+            return client.caller
+        try:
+            return await self._check(sid, client)
+        except HooklineError:  # the database is away
+            return Caller(Role.VIEWER, client.caller.name, client.caller.user, client.caller.credential)
 
     async def send_rows(self, data: dict[str, Any]) -> None:
         """Rows of decisions for everybody in `live`. They are not kept: a client that was away asks the API."""
@@ -131,16 +146,6 @@ class EventBus:
     def commands(self) -> dict[str, tuple[Role, ...]]:
         return {name: roles for name, (_, roles) in self._commands.items()}
 
-    async def disconnect_credential(self, credential: str) -> None:
-        """Of somebody who signed out, or whose key was removed."""
-        if self.fan_out is not None:
-            await self.fan_out.send("credential", {"id": credential})
-        await self.disconnect_here(credential)
-
-    async def disconnect_here(self, credential: str) -> None:
-        for sid in [sid for sid, client in self._clients.items() if client.caller.credential == credential]:
-            await self.server.disconnect(sid, namespace=NAMESPACE)
-
     async def keep_checking(self) -> None:
         """Until it is cancelled: ends the connections of callers whose credential is not valid any more."""
         while True:
@@ -151,12 +156,17 @@ class EventBus:
                 _log.warning("connections could not be checked", exc_info=True)
 
     async def check_clients(self) -> None:
+        """Ends the connections of those who may not be here any more, and finds out the roles of the others."""
         for sid, client in list(self._clients.items()):
-            caller = await self._access.identify(client.token)
-            if not caller.may(Role.VIEWER):
-                await self.server.disconnect(sid, namespace=NAMESPACE)
-            elif sid in self._clients:
-                self._clients[sid] = _Client(client.token, caller)
+            await self._check(sid, client)
+
+    async def _check(self, sid: str, client: _Client) -> Caller:
+        caller = await self._access.identify(client.token)
+        if not caller.may(Role.VIEWER):
+            await self.server.disconnect(sid, namespace=NAMESPACE)
+        elif sid in self._clients:
+            self._clients[sid] = _Client(client.token, caller, time.monotonic())
+        return caller
 
     async def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> None:
         if len(self._clients) >= MAX_CONNECTIONS:
@@ -165,7 +175,7 @@ class EventBus:
         caller = await self._access.identify(token if isinstance(token, str) else "")
         if not caller.may(Role.VIEWER):
             raise ConnectionRefusedError("sign in first")
-        self._clients[sid] = _Client(str(token), caller)
+        self._clients[sid] = _Client(str(token), caller, time.monotonic())
 
     async def _disconnect(self, sid: str, reason: Any = None) -> None:
         self._clients.pop(sid, None)
@@ -173,8 +183,8 @@ class EventBus:
     def _joiner(self, name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
         async def join(sid: str, data: Any = None, *rest: Any) -> dict[str, Any]:
             room = _room_of(name, data)
-            client = self._clients.get(sid)
-            if client is None or not _may_join(client.caller, room):
+            caller = await self._current_caller(sid)
+            if not caller.may(Role.VIEWER) or not _may_join(caller, room):
                 return {"ok": False, "error": "there is no such room"}
             since = data.get("since")
             async with self._lock(room):
@@ -185,7 +195,7 @@ class EventBus:
                     snapshot = {"room": room, "seq": latest}
                     await self.server.emit("snapshot", snapshot, to=sid, namespace=NAMESPACE)
                 for event in missed or ():
-                    shown = _event_for(client.caller, event)
+                    shown = _event_for(caller, event)
                     await self.server.emit("event", shown, to=sid, namespace=NAMESPACE)
             return {"ok": True, "room": room, "latest_seq": latest}
 

@@ -209,8 +209,18 @@ class Hub:
             await self.bus.send_rows(data)
         elif kind == "approvals":
             await self.approvals.look()
-        elif kind == "credential":
-            await self.bus.disconnect_here(data["id"])
+        elif kind == "access":
+            await self._check_connections()
+
+    async def check_access(self) -> None:
+        """Somebody's rights have changed: their open connections end, or see less, at all hubs on this database."""
+        if self.bus.fan_out is not None:
+            await self.bus.fan_out.send("access", {})
+        await self._check_connections()
+
+    async def _check_connections(self) -> None:
+        await self.bus.check_clients()
+        await self.pages.namespace.check_clients()
 
     async def _catch_up(self) -> None:
         """Redis was away."""
