@@ -16,15 +16,21 @@ _MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
 _SECRET_NAME: Final = lazy_pattern(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 _NAMES: Final = (
-    r"(?:password|passwd|passphrase|passcode|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?"
+    r"(?:password|passwd|passphrase|passcode|secret[_-]?key|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?"
     r"|(?:auth|account|admin|encryption|functions|master|service|shared|signing|storage|subscription)[_-]?key"
+    r"|(?:db|user|root|smtp|mail|ftp|proxy|sudo)pass(?![a-z])|oauth2-bearer|sonar\.login"
     r"|sshpass|(?<=[_-])(?:pass|pwd|auth)(?![a-z]))"
 )
 _NAMED: Final = lazy_pattern(_NAMES, re.IGNORECASE)
-_VALUE: Final = r"""(?:\$?\\?"[^"\n]{0,4096}"?|\$?'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})"""
+# A quote before one of these ends the text that the value is part of: `sh -c "DB_PASS=hunter2" && …`.
+_QUOTED_PIECE: Final = r"""(?:"(?![\s;|&),}\]:]|$)[^"\n]{0,4096}"|'(?![\s;|&),}\]:]|$)[^'\n]{0,4096}'|\\')"""
+_BARE_PIECE: Final = r"""(?:\\[ ]|[^\s"',;&|)}\]]){1,4096}"""
+# A shell joins pieces: `DB_PASS=hun'ter'2`.
+_VALUE: Final = rf"""(?:(?:\$?\\?"[^"\n]{{0,4096}}"?|\$?'[^'\n]{{0,4096}}'?)(?:(?=\w){_BARE_PIECE})?|{_BARE_PIECE})
+    (?:{_QUOTED_PIECE}(?:(?=\w){_BARE_PIECE})?){{0,20}}"""
 NAME_HINTS: Final = (
     r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.{0,6}pwd|[_-]auth"
-    r"|pass.{0,16}[=:>]|:(?:\d{4,5}|\*):"
+    r"|pass.{0,16}[=:>]|:(?:\d{4,5}|\*):|pwd\W{1,4}:|-\w{0,20}pass\b|oauth2-bearer|sonar\.login|https?://[\w~%+=-]{8,200}@"
 )
 """A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match.
 
@@ -32,7 +38,8 @@ In JSON a space of another kind takes up to six characters.
 """
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
 _ASSIGNED_SECRET: Final = lazy_pattern(
-    rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}[=:]|;\s?pwd=(?![/$]))\s{{0,4}}){_VALUE}""",
+    rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}[=:]|;\s?pwd=(?![/$])
+        |(?<=["'])pwd\\?["']\s{{0,4}}:(?=\s{{0,4}}\\?["'][^/~.$"'\\])(?!\s{{0,4}}\\?["'][a-z]:))\s{{0,4}}){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SET_SECRET: Final = lazy_pattern(
@@ -40,7 +47,8 @@ _SET_SECRET: Final = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 _AUTH_SCHEME: Final = lazy_pattern(
-    r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
+    r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer\s{1,4}|basic\s{1,4}|token\s{1,4}(?!-)))[A-Za-z0-9._~+/=-]{6,4096}",
+    re.IGNORECASE,
 )
 _SECRET_HEADER: Final = lazy_pattern(
     r"""(?<![A-Za-z0-9])((?:(?:proxy-)?authorization|(?:set-)?cookie)\\?["']?\s{0,4}:\s{0,4}\\?["']?)
@@ -48,12 +56,15 @@ _SECRET_HEADER: Final = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 _SECRET_OPTION: Final = lazy_pattern(
-    rf"""((?<![\w-])--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}{_NAMES}(?:\s{{1,4}}|\\?["'],\s{{0,4}}))(?![-<]){_VALUE}""",
+    rf"""((?<![\w-])(?:--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}|-[a-z]{{0,20}}){_NAMES}(?:\s{{1,4}}|\\?["'],\s{{0,4}}))(?![-<]){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LOGIN_OPTION: Final = lazy_pattern(
-    r"""((?<![\w-])(?:(?:-[sSkfLiIgGjN]{0,8}u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4})|-u(?![^\s"']{1,200}://)))
-        (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}|((?!\d+:\d+\b)[^\s:"']{1,200}:)[^\s"']{1,1000})""",
+    r"""((?<![\w-])(?:(?:-[sSkfLiIgGjN]{0,8}[uU]|--user|--proxy-user|--cert(?!["'=\s]{1,4}[A-Za-z]:\\))(?:\s{1,4}|=|\\?["'],\s{0,4})|-u(?![^\s"']{1,200}://)))
+        (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}
+        |((?!\d+:\d+\b)(?:[^\s:"']{1,200}|"[^\s:"\n]{1,200}"|'[^\s:'\n]{1,200}'):)(?:QUOTED_PIECE|[^\s"']){1,1000})""".replace(
+        "QUOTED_PIECE", _QUOTED_PIECE
+    ),
     re.VERBOSE,
 )
 # A number or an answer may be the result of a test: `pass = 12`.
@@ -81,6 +92,10 @@ _PGPASS_LINE: Final = lazy_pattern(
     re.VERBOSE,
 )
 _URL_PASSWORD: Final = lazy_pattern(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
+# Without a password, a user's name that has letters and digits, or is long, is a token.
+_URL_TOKEN: Final = lazy_pattern(
+    r"(\bhttps?://)(?=[A-Za-z_-]{0,200}\d|[\w~%+=-]{20})(?=[\d_-]{0,200}[A-Za-z])[\w~%+=-]{8,1000}(?=@)", re.IGNORECASE
+)
 
 
 def secret_values(*environments: Mapping[str, str]) -> tuple[str, ...]:
@@ -113,4 +128,5 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)
     text = _SET_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{MASK}", text)
+    text = _URL_TOKEN.sub(rf"\g<1>{MASK}", text)
     return _URL_PASSWORD.sub(rf"\g<1>{MASK}", text)

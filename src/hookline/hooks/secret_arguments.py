@@ -19,6 +19,7 @@ class _Rule(NamedTuple):
     separator: str = ""  # what follows it in any word: `NAME=hunter2`, `ann%hunter2`
     options: str = "-"  # what an option begins with
     contains: str = ""  # a value without it is not a secret; short options may be grouped: `-sb`
+    keys: tuple[str, ...] = ()  # beginnings of a word before one or two secrets, such as a setting that has them
 
 
 class _Secret(NamedTuple):
@@ -28,6 +29,10 @@ class _Secret(NamedTuple):
     start: int
 
 
+_PACKAGE_LOGINS: Final = (
+    *("http-basic", "bearer", "pypi-token", "github-oauth", "gitlab-oauth", "gitlab-token", "bitbucket-oauth"),
+    *("forgejo-token", "custom-headers"),
+)
 _RULES: Final[dict[str, _Rule]] = {
     name: rule
     for names, rule in (
@@ -35,9 +40,25 @@ _RULES: Final[dict[str, _Rule]] = {
         ("mariadb, mariadb-dump, mariadb-admin, mariadb-import, mycli", _Rule(attached=("-p",))),
         ("mysqladmin", _Rule(("password",), attached=("-p",))),
         ("7z, 7za, 7zr, 7zz", _Rule(attached=("-p",))),
-        ("xfreerdp, xfreerdp3", _Rule(attached=("/p:",))),
+        ("rar, unrar", _Rule(attached=("-p", "-hp"))),
+        ("xfreerdp, xfreerdp3, wfreerdp", _Rule(attached=("/p:",))),
         ("cmdkey", _Rule(attached=("/pass:",))),
         ("sshpass, mongo, mongosh, mongodump, mongorestore, mongoexport, mongoimport", _Rule(("-p",))),
+        ("ncftp, crackmapexec, netexec, nxc, steghide, racadm, supabase link", _Rule(("-p",))),
+        ("patch secret, patch secrets", _Rule(("-p", "--patch"))),
+        ("signtool", _Rule(("/p", "/P", "-p"))),
+        ("azuresigntool, AzureSignTool", _Rule(("-kvs",))),
+        ("schtasks", _Rule(("/rp", "/RP", "/p", "/P"))),
+        ("pscp, plink, psftp, putty", _Rule(("-pw",))),
+        ("pdftk", _Rule(("input_pw", "user_pw", "owner_pw"))),
+        ("pdftotext, pdftoppm, pdfinfo, pdfimages, pdftocairo", _Rule(("-upw", "-opw"))),
+        ("db2", _Rule(("using",))),
+        (
+            "rclone config",
+            _Rule(("pass", "password", "password2", "token", "key", "secret_access_key", "client_secret")),
+        ),
+        ("composer config, global config, poetry config", _Rule(keys=_PACKAGE_LOGINS)),
+        ("bundle config", _Rule(separator=":")),
         ("rabbitmqadmin, useradd, usermod, rdesktop, cqlsh, cypher-shell, beeline, hdbsql", _Rule(("-p",))),
         ("twine, ncftpput, ncftpget, psexec, altool, unlock-keychain, certutil, evil-winrm", _Rule(("-p",))),
         ("login", _Rule(("-p",))),  # of docker, podman, helm registry, oc, az, cf
@@ -47,7 +68,7 @@ _RULES: Final[dict[str, _Rule]] = {
         ("hash-password", _Rule(("-p", "--plaintext"))),
         ("redis-cli, valkey-cli, keydb-cli", _Rule(("-a", "AUTH", "auth", "requirepass"))),
         ("ldapsearch, ldapmodify, ldapadd, ldapdelete, ldappasswd, ldapwhoami, ldapcompare", _Rule(("-w", "-s"))),
-        ("sqlcmd, bcp, mssql-cli, tsql, ipmitool, mosquitto_pub, mosquitto_sub", _Rule(("-P",))),
+        ("sqlcmd, osql, bcp, mssql-cli, tsql, ipmitool, mosquitto_pub, mosquitto_sub", _Rule(("-P",))),
         ("zip, unzip, zipcloak, security import", _Rule(("-P",))),
         ("ssh-keygen", _Rule(("-N", "-P"))),
         ("snmpget, snmpset, snmpwalk, snmpbulkwalk", _Rule(("-A", "-X", "-c"))),
@@ -58,19 +79,23 @@ _RULES: Final[dict[str, _Rule]] = {
         ("dotnet nuget", _Rule(("-k",))),
         ("curl", _Rule(("-b", "--cookie"), contains="=")),  # else it is a file
         ("http, https, xh, xhs", _Rule(("-a", "--auth"))),
-        ("nmcli", _Rule(("password",))),
+        ("nmcli", _Rule(("password", "psk", "wifi-sec.psk", "802-11-wireless-security.psk"))),
         ("secret", _Rule(("-b", "--body", "--value"), separator="=")),  # gh secret set, kubectl create secret
         ("create-secret, put-secret-value, update-secret", _Rule(("--secret-string",))),
         ("put-parameter", _Rule(("--value",))),
         ("htpasswd", _Rule(position=2, needs="b")),
-        ("add_user, change_password, authenticate_user, wpa_passphrase", _Rule(position=1)),
+        ("add_user, change_password, authenticate_user, wpa_passphrase, user:password", _Rule(position=1)),
+        ("cf auth, credstash put, cloudflared service", _Rule(position=1)),
+        ("samba-tool user, chamber write", _Rule(position=2)),
+        ("encrypt_string, travis encrypt, reset-admin-password, security:hash-password", _Rule(position=0)),
         ("bw login, env:set", _Rule(position=1)),
         ("bw unlock, cargo login, snyk auth, authtoken, add-authtoken, setapikey, unseal", _Rule(position=0)),
         ("set-initial-password, openssl passwd, mkpasswd, rclone obscure", _Rule(position=0)),
         ("ConvertTo-SecureString", _Rule(position=0)),
         ("nuget push", _Rule(("-ApiKey", "-k", "--api-key"), position=1)),
         ("net user, net use", _Rule(position=1, options="-/")),
-        ("isql, networksetup", _Rule(position=2)),
+        ("isql", _Rule(("-P",), position=2)),
+        ("networksetup", _Rule(position=2)),
         ("mc alias", _Rule(position=3)),  # set NAME URL KEY SECRET
         ("pulumi config", _Rule(position=2, needs="--secret")),
         ("vault login, vault unwrap, bao login, bao unwrap", _Rule(position=0, separator="=")),
@@ -86,24 +111,28 @@ _RULES: Final[dict[str, _Rule]] = {
 _READERS: Final = (
     *("--with-token", "--password-stdin", "--token-stdin", "--stdin", "--data-file=-", "chpasswd", "sudo -S", "passwd"),
     *("secret put", "secret set", "secret create", "cryptsetup", "kinit", "pass insert", "vault login", "lpass login"),
+    *("keyring set", "store-secret", "secret-tool store", "keepassxc-cli", "ssh-add", "--passwd-on-stdin"),
 )
 
 _MAX_COMMAND: Final = 600  # characters that are looked at behind a program's name
 _MAX_WORD: Final = 4096
 _WORDS: Final = lazy_pattern(r"[\w:-]+")
+_PATH: Final = lazy_pattern(r"(?s)^.*[/\\]|\.exe$")
 _QUOTED_LETTER: Final = lazy_pattern(r"""(?<=\w)(?:\\|""|'')(?=\w)""")
-_BETWEEN_WORDS: Final = r"""(?:[ \t]+|\\?["'],\s{0,4}\\?["'])"""
+_BETWEEN_WORDS: Final = r"""(?:["']?[ \t]+["']?|\\?["'],\s{0,4}\\?["'])"""
 _NAME: Final = lazy_pattern(
-    r"(?<![\w.-])(?:"
+    r"(?<![\w.-])("
     + "|".join(re.escape(name).replace(r"\ ", _BETWEEN_WORDS) for name in sorted(_RULES, key=len, reverse=True))
-    + r")(?![\w-])"
+    + r")(?![\w-])(?:\.exe\b|(?<=secret)/[\w.-]+|(?<=secrets)/[\w.-]+)?"  # `kubectl patch secret/a`
 )
 # A quote before a space ends the script that the command is part of: `sh -c "mysql -phunter2"`.
 _SHELL_WORD: Final = lazy_pattern(
-    r"""(?:[ \t]|\\\n)+((?:"(?![\s;|&)]|$)[^"\n]*"|'(?![\s;|&)]|$)[^'\n]*'|[^\s"'\\;|&)]|\\[^\n"'])+)"""
+    r"""(?:[ \t]|\\\n)+((?:"(?![\s;|&)]|$)(?:[^"\\\n]|\\[^\n])*"|'(?![\s;|&)]|$)[^'\n]*'|[^\s"'\\;|&)]|\\[^\n"'])+)"""
 )
 _LIST_WORD: Final = lazy_pattern(r"""\\?["'],\s{0,4}\\?["']([^"'\\\n]*)""")
-_SQL_PASSWORD: Final = lazy_pattern(r"""(?i)(\b(?:identified\s+by|password)\s+\\?')[^'\n]{1,400}(')""")
+_SQL_PASSWORD: Final = lazy_pattern(
+    r"""(?i)(\b(?:(?:identified\s+by|password)\s+|pragma\s+key\s*=\s*)\\?')[^'\n]{1,400}(')"""
+)
 _HERE_STRING: Final = lazy_pattern(r"""<<<\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&"']+)""")
 _SU: Final = lazy_pattern(r"(?<![\w.-])su[ \t]")
 _PIPED_TO_SU: Final = lazy_pattern(r"\|[ \t\n]*su(?![\w.-])")
@@ -118,6 +147,7 @@ MENTIONS: Final = "|".join(
         # few commands of these programs have a secret
         *(r"curl.*-\w*b", "zip.*-P", "7z.*-p", r"\bhttps?\W.*-a", r"\bxhs?\W.*-a"),
         *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
+        *("keyring set", r"pragma\W{1,6}key"),
         *("<<<", r"\|(?:\s|\\[nt])*su\b"),
         r"""\w(?:\\\\|""|''|\\"\\")\w""",  # in JSON, a backslash is two
     )
@@ -127,7 +157,7 @@ MENTIONS: Final = "|".join(
 
 def mask_arguments(text: str, mask: str) -> str:
     """Masks the secret arguments of every command in a text, also of commands in a quoted script."""
-    names = {(found.end(), found[0]) for found in _NAME.finditer(text)} | set(_quoted_names(text))
+    names = {(found.end(), found[1]) for found in _NAME.finditer(text)} | set(_quoted_names(text))
     spans = {span for end, name in names for span in _secret_spans(text, name, end)}
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + mask + text[end:]
@@ -143,8 +173,9 @@ def mask_argument_list(words: Sequence[str], mask: str) -> dict[int, str]:
     """The words of a list that are secret or have a secret at their end, as they may be shown."""
     masked: dict[int, str] = {}
     for at, word in enumerate(words):
-        name = word.rpartition("/")[2]
-        for start, known in ((at + 1, name), (at + 2, f"{name} {words[at + 1]}" if at + 1 < len(words) else "")):
+        name = _PATH.sub("", word)
+        second = words[at + 1].partition("/")[0] if at + 1 < len(words) else ""  # `secret/a`
+        for start, known in ((at + 1, name), (at + 2, f"{name} {second}")):
             if known in _RULES:
                 rest = words[start:]
                 masked |= {start + n: rest[n][:cut] + mask for n, cut in _find_secrets(_RULES[known], rest)}
@@ -169,11 +200,13 @@ def _quoted_names(text: str) -> Iterator[tuple[int, str]]:
         ends += range(at + 1, start + 1)
         at = start if found is None else found.end()
     for name in _NAME.finditer("".join(parts)):
-        yield ends[name.end() - 1], name[0]
+        yield ends[name.end() - 1], name[1]
 
 
 def _secret_spans(text: str, name: str, at: int) -> Iterator[tuple[int, int]]:
     """The start and end of each secret among the words behind a program's name."""
+    if text[at : at + 1] in ("'", '"') and text[at + 1 : at + 2].isspace():  # `"mysql" -phunter2`
+        at += 1
     word, words, limit = _SHELL_WORD if text[at : at + 1].isspace() else _LIST_WORD, [], at + _MAX_COMMAND
     while at < limit and (found := word.match(text, at, limit + _MAX_WORD)) is not None:
         words.append(_unquote(text, *found.span(1)))
@@ -200,6 +233,8 @@ def _find_secrets(rule: _Rule, words: Sequence[str]) -> Iterator[_Secret]:
             yield _Secret(at, start)
         elif not word.startswith(tuple(rule.options)):
             position += 1
+            if any(before.startswith(rule.keys) for before in words[max(0, at - 2) : at] if rule.keys):
+                yield _Secret(at, 0)
             if rule.position <= position <= rule.position + 1 and rule.position >= 0 and has_needed:
                 yield _Secret(at, 0)
 
@@ -224,8 +259,8 @@ def _attached_start(rule: _Rule, word: str) -> int:
     """Where the value begins in `-phunter2` or `--cookie=hunter2`; 0 if the word has no value."""
     for option in (*rule.attached, *rule.values):
         is_long = option.startswith("--")
-        if option not in rule.attached and not is_long and len(option) > len("-p"):
-            continue  # such as openssl's -passin: its value is the next word
+        if option not in rule.attached and not is_long and (len(option) > len("-p") or option[0] == "/"):
+            continue  # such as openssl's -passin and signtool's /p: its value is the next word
         prefix = f"{option}=" if is_long else option
         if word.startswith(prefix) and len(word) > len(prefix):
             return len(prefix)
@@ -237,4 +272,6 @@ def _start_behind(separator: str, word: str) -> int:
     if not separator or (word.startswith("-") and not word.startswith("--from-literal=")):
         return 0
     start = word.find(separator) + 1
+    if word.startswith("//", start):
+        return 0  # a URL
     return start if start < len(word) else 0

@@ -31,15 +31,16 @@ _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize
 _MAY_BE_SECRET: Final = (
     rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie"
     r"|[\x{130}\x{131}]|\\u(?:013[01]|017f|212a)"  # an i, s or k where case does not count; RE2 knows only the last two
-    rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
+    rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|--cert\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 # By id. It holds the environments, so that no id is used again.
 _agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
 _SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
 _SETTER_REACH: Final = 5  # words from a setter to its value, options included
-_LOGIN_OPTION: Final = lazy_pattern(r"-[sSkfLiIgGjN]{0,8}u|--user|--proxy-user")
-_LOGIN: Final = lazy_pattern(r"([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not the ids of a user and a group
+_LOGIN_OPTION: Final = lazy_pattern(r"-[sSkfLiIgGjN]{0,8}[uU]|--user|--proxy-user|--cert")
+_ASSIGNED: Final = lazy_pattern(r"([\w.-]{1,100})=.*", re.DOTALL)
+_LOGIN: Final = lazy_pattern(r"(?![A-Za-z]:\\)([^\s:]{1,200}:)(?!\d+$).+", re.DOTALL)  # not a path, nor two ids
 
 
 class AsTheyAre:
@@ -115,6 +116,7 @@ class RecordableFacts(AsTheyAre):
         items = [self.value(item, depth + 1) for item in value]
         if self._masks:
             words = [item if type(item) is str else "" for item in value]
+            items = [_hide_assigned(word, item) for word, item in zip(words, items, strict=True)]
             for at, (name, word) in enumerate(pairwise(words), 1):
                 if word:
                     is_set = not _SETTERS.isdisjoint(words[max(0, at - _SETTER_REACH) : at - 1])
@@ -166,6 +168,12 @@ def _hide(value: Any, *, hides_numbers: bool) -> Any:
         return [_hide(item, hides_numbers=hides_numbers) for item in value]
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return MASK if (isinstance(value, str) and value) or (is_number and hides_numbers) else value
+
+
+def _hide_assigned(given: str, recordable: Any) -> Any:
+    """What to record of a text in a list: `DB_PASS=` and all that follows, which may have spaces."""
+    assigned = _ASSIGNED.fullmatch(given)
+    return f"{assigned[1]}={MASK}" if assigned is not None and is_called_secret(assigned[1]) else recordable
 
 
 def _hide_argument(name: str, given: str, recordable: str, *, may_be_value: bool) -> str:
