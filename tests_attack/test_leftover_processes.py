@@ -46,6 +46,10 @@ WAYS = {
     "one that starts others": "setsid -f bash -c 'while :; do setsid -f sleep {n}; sleep 0.05; done' >/dev/null 2>&1",
     "one that ignores signals": "setsid -f bash -c 'trap \"\" TERM HUP INT; sleep {n}; sleep {n}' >/dev/null 2>&1",
     "another name": "setsid -f bash -c 'exec -a kworker sleep {n}' >/dev/null 2>&1",
+    "other limits": "ulimit -S -q 1000; setsid -f sleep {n} >/dev/null 2>&1",
+    "other hard limits": "prlimit --msgqueue=5000:5000 setsid -f sleep {n} >/dev/null 2>&1",
+    "limits that change later": "setsid -f bash -c 'ulimit -S -q 77; sleep {n} & wait' >/dev/null 2>&1",
+    "at the trap": "trap 'setsid -f sleep {n} >/dev/null 2>&1' EXIT",
     "a stopped process": "setsid -f bash -c 'kill -STOP $$; sleep {n}' >/dev/null 2>&1",
 }
 ENDS = {"at its end": "; exit 0", "with an error": "; exit 3", "at the deadline": "; sleep 0.3; sleep {n}"}

@@ -2,7 +2,8 @@
 
 On Linux, a process whose parent has ended becomes a child of ours while a program runs. To tell the processes of one
 program from those of another, and from those of whoever uses this library, each program gets its own limit for message
-queues a little below the usual one: processes inherit it, whatever they do with their environment, session and files.
+queues a little below the usual one, and one for file locks, which Linux does not enforce: processes inherit them, whatever
+they do with their environment, session and files. A process that changes one of the two is still found by the other.
 
 Elsewhere nothing is found; a program then ends with its group.
 """
@@ -22,6 +23,7 @@ if sys.platform == "linux":
     import resource
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_RLIMIT_LOCKS: Final = 10
 _MAX_MARKS: Final = 200_000  # bytes below the usual limit, of 819,200 on most systems
 _marks: Final = itertools.count(os.getpid() % _MAX_MARKS)
 _lock: Final = threading.Lock()
@@ -44,6 +46,7 @@ class Descendants:
         if sys.platform == "linux" and found._mark is not None:
             with suppress(OSError):
                 resource.prlimit(pid, resource.RLIMIT_MSGQUEUE, (found._mark, _hard_limit()))
+                resource.prlimit(pid, _RLIMIT_LOCKS, (found._mark, resource.getrlimit(_RLIMIT_LOCKS)[1]))
         with _lock:
             _change_running_programs(1)
         return found
@@ -82,7 +85,7 @@ class Descendants:
             session = os.getsid(pid)
             if session == self.pid:
                 return True
-            return self._mark is not None and session != os.getsid(0) and _soft_limit(pid) == self._mark
+            return self._mark is not None and session != os.getsid(0) and self._mark in _soft_limits(pid)
         except OSError:  # it belongs to another user, or has ended
             return False
 
@@ -101,22 +104,25 @@ def _own_limit(mark: int | None) -> Iterator[None]:
     if sys.platform != "linux" or mark is None:
         yield
         return
-    before = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
-    resource.setrlimit(resource.RLIMIT_MSGQUEUE, (mark, before[1]))
+    before = [(limit, resource.getrlimit(limit)) for limit in (resource.RLIMIT_MSGQUEUE, _RLIMIT_LOCKS)]
+    for limit, (_, hard) in before:
+        if hard == resource.RLIM_INFINITY or hard >= mark:
+            resource.setrlimit(limit, (mark, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_MSGQUEUE, before)
+        for limit, values in before:
+            resource.setrlimit(limit, values)
 
 
 def _hard_limit() -> int:
     return resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1] if sys.platform == "linux" else 0
 
 
-def _soft_limit(pid: int) -> int:
+def _soft_limits(pid: int) -> tuple[int, ...]:
     if sys.platform != "linux":
         raise OSError
-    return resource.prlimit(pid, resource.RLIMIT_MSGQUEUE)[0]
+    return tuple(resource.prlimit(pid, limit)[0] for limit in (resource.RLIMIT_MSGQUEUE, _RLIMIT_LOCKS))
 
 
 def _children() -> list[int]:
