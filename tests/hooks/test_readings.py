@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,6 +14,10 @@ from hookline.hooks.event import Event
 from hookline.hooks.readings import holds_in_readings, value_readings
 from hookline.hooks.tool_input import ToolField
 from hookline.patterns.pattern import pattern
+
+
+class Colour(Enum):
+    RED = "red"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +34,9 @@ from hookline.patterns.pattern import pattern
         ({"k": ["a", {"b": "c"}]}, (("a",), ("c",), ('{"k":["a",{"b":"c"}]}',)), ((),)),
         ([{"a": "b"}], (("b",), ('[{"a":"b"}]',)), ((),)),
         ({(1, 2): "a"}, (("a",),), ((),)),
+        ({("k", 2): "a", b"l": 1}, (("k",), ("l",), ("a",)), ((),)),
+        (Colour.RED, (("red",),), (("red",),)),
+        ({"c": Colour.RED}, (("red",), ('{"c":"red"}',)), ((),)),
     ],
 )
 def test_a_value_is_read_as_these_texts(value: Any, readings: Any, only_text: Any) -> None:

@@ -11,6 +11,7 @@ import os
 from collections import UserString
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from enum import Enum
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
@@ -181,8 +182,13 @@ def _leaf_texts(value: Any, deadline: float) -> Iterator[str]:
             if id(part) not in seen:
                 seen.add(id(part))
                 todo += reversed(list(part.values() if isinstance(part, dict) else part))
+                todo += _keys_without_json(part) if isinstance(part, dict) else ()
         elif (text := _plain_text(part, only_text=True)) is not None:
             yield text
+
+
+def _keys_without_json(mapping: Mapping[Any, Any]) -> list[Any]:
+    return [key for key in reversed(mapping) if not isinstance(key, str)]
 
 
 def _plain_text(value: Any, only_text: bool) -> str | None:
@@ -195,6 +201,8 @@ def _plain_text(value: Any, only_text: bool) -> str | None:
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, os.PathLike):
         return _plain_text(os.fspath(value), only_text)
+    if isinstance(value, Enum):
+        return _plain_text(value.value, only_text)
     if only_text:
         return None
     return json_text(value) if isinstance(value, (bool, int, float)) else _describe_object(value)
