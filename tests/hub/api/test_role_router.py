@@ -108,3 +108,28 @@ async def test_a_wrong_header_is_nobody(header: str, tmp_path: Path) -> None:
     async with open_hub(tmp_path) as hub:
         response = await Client(hub).get("/me", headers={"authorization": header})
         assert (response.status_code, response.json()) == (401, {"error": "sign in first"})
+
+
+@async_test
+async def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    async with clients(tmp_path) as found:
+        owner = found[Role.OWNER]
+        wrong = await owner.get("/decisions", params={"verdcit": "deny", "limit": "5", "nonsense": "secret"})
+        assert wrong.status_code == 422
+        assert wrong.json() == {
+            "error": "the request is not valid",
+            "detail": [
+                {"where": "query.verdcit", "problem": "there is no such parameter; did you mean verdict?"},
+                {
+                    "where": "query.nonsense",
+                    "problem": "there is no such parameter; this route takes agent, before, call, event, hook, host, limit, "
+                    "machine, q, session, since, tag, thread, tool, until, verdict",
+                },
+            ],
+        }
+        none = await owner.post("/agents", {"name": "x"}, params={"verbose": "1"})
+        assert none.json()["detail"][0]["problem"] == "there is no such parameter; this route takes none"
+        assert (await owner.get("/agents")).json()["items"] == []
+        for route in ROUTES:
+            refused = await found[Role.ANYONE].http.request(min(route.methods), path(route), params={"x": "1"})
+            assert refused.status_code == (422 if Role.ANYONE in route.roles else 401), name(route)

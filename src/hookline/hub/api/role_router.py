@@ -16,9 +16,11 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from hookline.formatting import closest_match
 from hookline.hub.access.roles import NOBODY, Caller, Role
 from hookline.hub.cluster.peers import PASSED_ON
 from hookline.hub.context.running_hub import Hub
@@ -45,13 +47,35 @@ class RoleRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         roles, of_session = self.roles, _OF_SESSION in (self.openapi_extra or {})
+        parameters = sorted(_parameters(self.dependant))
 
         async def handle_with_role(request: Request) -> Response:
             request.state.caller = await authorise(request, roles)
+            _check_parameters(request, parameters)
             answer = await _pass_on(request) if of_session else None
             return answer or await handle(request)
 
         return handle_with_role
+
+
+def _parameters(dependant: Dependant) -> set[str]:
+    """The names that a URL may have after its `?`."""
+    own = {each.alias for each in dependant.query_params}
+    return own.union(*(_parameters(each) for each in dependant.dependencies))
+
+
+def _check_parameters(request: Request, known: list[str]) -> None:
+    """A mistyped filter must not show, or export, everything. Raises ApiError 422."""
+    unknown = [name for name in request.query_params if name not in known][:20]
+    if unknown:
+        detail = [{"where": f"query.{name[:100]}", "problem": _explain_unknown(name, known)} for name in unknown]
+        raise ApiError(422, "the request is not valid", detail)
+
+
+def _explain_unknown(name: str, known: list[str]) -> str:
+    meant = closest_match(name, known)
+    hint = f"did you mean {meant}?" if meant else f"this route takes {', '.join(known) or 'none'}"
+    return f"there is no such parameter; {hint}"
 
 
 async def _pass_on(request: Request) -> Response | None:
