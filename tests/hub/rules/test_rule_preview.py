@@ -48,3 +48,21 @@ async def test_nobody_knows_what_a_new_script_would_answer(tmp_path: Path) -> No
         await hub.intake.take([writer.start(), writer.call("ls")])
         found = await hub.rule_preview.run("everyone", check_rules(script, "everyone").hooks, 100, DecisionFilter())
         assert found["unknown"] == ["s"]
+
+
+@async_test
+async def test_masked_facts_show_a_difference_where_they_are_enough_and_are_undecided_elsewhere(tmp_path: Path) -> None:
+    """As `hookline replay` counts them."""
+    writer = Writer()
+    trace = [{"hook": "no-secret", "file": "hooks.yaml", "line": 1, "outcome": {"verdict": "deny"}}]
+    lines = [
+        writer.start(),
+        writer.call("git push https://ann:***@h/x"),
+        writer.call("curl -H 'Authorization: ***' h", "deny", by="no-secret", reason="No.", trace=trace),
+    ]
+    async with open_hub(tmp_path) as hub:
+        await hub.intake.take(lines)
+        hooks = check_rules(RULE % "deny", "everyone").hooks
+        found = await hub.rule_preview.run("everyone", hooks, 100, DecisionFilter())
+        assert (found["tightened"], found["undecided"], found["loosened"]) == (1, 1, 0)
+        assert [each["difference"] for each in found["items"]] == ["tightened", "undecided"]

@@ -45,7 +45,8 @@ export function PreviewPanel({ set, text, disabled }: { set: string; text: strin
 }
 
 function Result({ preview }: { preview: Preview }): JSX.Element {
-  const changed = preview.loosened + preview.tightened + preview.changed;
+  const different = preview.loosened + preview.tightened + preview.changed;
+  const listed = different + preview.undecided;
   const shown = preview.items.slice(0, SHOWN);
   return (
     <>
@@ -55,19 +56,25 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
         <Count name="tightened" value={preview.tightened} level="deny" />
         <Count name="loosened" value={preview.loosened} level="ask" />
         <Count name="changed" value={preview.changed} />
+        <Count name="undecided" value={preview.undecided} level="ask" />
       </dl>
       {preview.unknown.length > 0 && (
         <p class="notice" data-level="warning">
           A preview does not run these hooks to their end, so what they would have said is not known: {preview.unknown.join(", ")}
         </p>
       )}
-      {changed > 0 && (
+      {preview.undecided > 0 && (
+        <p class="notice" data-level="warning">
+          {`${preview.undecided.toLocaleString()} ${preview.undecided === 1 ? "event" : "events"} cannot be decided again: facts were masked or cut when they were recorded.`}
+        </p>
+      )}
+      {listed > 0 && (
         <ul class="preview-list">
           {shown.map((each) => (
             <li key={each.id}>
               <Verdict word={each.before} />
               <span aria-label="becomes">→</span>
-              <Verdict word={each.after} />
+              {each.difference === "undecided" ? <span class="tag">undecided</span> : <Verdict word={each.after} />}
               <a class="ellipsis mono" href={`/decisions/${encodeURIComponent(each.id)}`}>
                 {[each.tool ?? each.event, each.what].filter(Boolean).join(": ")}
               </a>
@@ -76,8 +83,9 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
           ))}
         </ul>
       )}
-      {changed > shown.length && <p class="muted">… and {changed - shown.length} more.</p>}
-      {changed === 0 && <p class="muted">No recorded decision would be different.</p>}
+      {listed > shown.length && <p class="muted">… and {listed - shown.length} more.</p>}
+      {listed === 0 && <p class="muted">No recorded decision would be different.</p>}
+      {different === 0 && listed > 0 && <p class="muted">No other recorded decision would be different.</p>}
     </>
   );
 }

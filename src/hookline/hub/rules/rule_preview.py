@@ -14,7 +14,7 @@ from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.store.decision_table import DecisionFilter, DecisionTable
 from hookline.hub.store.record_line import what_text
 from hookline.record.record_reader import Record
-from hookline.record.replayer import ReplayBook, ReplayDifference, compare, has_facts
+from hookline.record.replayer import ReplayBook, ReplayDifference, compare, compare_uncertain, has_facts
 
 MAX_EVENTS: Final = 10_000
 _MAX_SHOWN: Final = 200
@@ -29,9 +29,9 @@ class RulePreview:
     async def run(self, set: str, hooks: tuple[Hook, ...], last: int, filter: DecisionFilter) -> dict[str, Any]:
         """Under the hooks that were in force then, with this set in place of its version of then."""
         records = [each for each in await self._decisions.latest(filter, min(last, MAX_EVENTS)) if has_facts(each)]
-        counts = dict.fromkeys([str(each) for each in ReplayDifference], 0)
+        counts = dict.fromkeys(ReplayDifference, 0)
         books: dict[str, tuple[ReplayBook, ReplayBook]] = {}
-        shown: list[dict[str, Any]] = []
+        shown: dict[ReplayDifference, list[dict[str, Any]]] = {each: [] for each in ReplayDifference}
         unknown: dict[str, None] = {}
         ids = {hook.id for hook in hooks}
         heard = 0
@@ -41,13 +41,18 @@ class RulePreview:
             new, then = books.get(str(record.get("hooks"))) or await self._books(books, set, hooks, record)
             decision = await new.decide(record, then.hooks)
             difference = compare(record, decision)
-            counts[str(difference)] += 1
+            if difference is ReplayDifference.UNDECIDED:
+                difference = await compare_uncertain(record, decision, then)
+            counts[difference] += 1
             unknown |= dict.fromkeys(sorted(new.answers.unknown))
             heard += any(entry.hook.id in ids and not entry.skip_reason for entry in decision.trace)
-            if difference is not ReplayDifference.SAME and len(shown) < _MAX_SHOWN:
-                shown.append(_difference_json(record, decision.verdict.word, decision.by, str(difference)))
-        shown.sort(key=lambda each: each["difference"] != ReplayDifference.LOOSENED)
-        return {"events": len(records), "heard": heard, **counts, "items": shown, "unknown": list(unknown)}
+            if difference is not ReplayDifference.SAME and len(shown[difference]) < _MAX_SHOWN:
+                shown[difference].append(_difference_json(record, decision.verdict.word, decision.by, str(difference)))
+        items = [each for some in shown.values() for each in some][
+            :_MAX_SHOWN
+        ]  # loosened ones first, undecided ones last
+        counted = {str(each): count for each, count in counts.items()}
+        return {"events": len(records), "heard": heard, **counted, "items": items, "unknown": list(unknown)}
 
     async def _books(
         self, books: dict[str, tuple[ReplayBook, ReplayBook]], set: str, hooks: tuple[Hook, ...], record: Record
