@@ -16,6 +16,7 @@ from hookline.cli.context import load_book
 from hookline.cli.output import Colour, format_json
 from hookline.errors import HooklineError
 from hookline.formatting import printable
+from hookline.hooks.tools import find_main_field
 from hookline.project.private_file import state_directory
 from hookline.record.archive import archive_if_due
 from hookline.record.segment import RecordDirectory, record_directory
@@ -92,14 +93,14 @@ def local_time(at: str, *, date: bool = False) -> str:
 
 
 def input_text(input: Any) -> str:
-    """What a call is about, on one line: the only text in its input, or the input as JSON."""
+    """What a call is about, on one line: its main field, the only text in its input, or the input as JSON."""
     if input is None:
         return ""
     if isinstance(input, dict):
         texts = [value for value in input.values() if isinstance(value, str)]
-        main = input.get("command", input.get("path", input.get("prompt")))
-        if isinstance(main, str):
-            return printable(main[:_MAX_INPUT])
+        main = find_main_field(input)
+        if main is not None:
+            return printable(input[main][:_MAX_INPUT])
         if len(input) == 1 and len(texts) == 1:
             return printable(texts[0][:_MAX_INPUT])
     return printable(format_json(input, indent=None)[:_MAX_INPUT])

@@ -79,6 +79,18 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
 }
 
 
+# What a call is about, the best first. A fetch has a URL and a prompt, a search a pattern and a path.
+_MAIN_FIELDS: Final = (
+    "command", *_OTHER_FIELD_NAMES[ToolKind.SHELL]["command"], "url", "pattern", "query", "path", *_FILE_PATH, "code",
+    "prompt", "name",
+)  # fmt: skip
+
+
+def find_main_field(input: Mapping[str, Any]) -> str | None:
+    """The field that says what a call is about; None if no field has a usual name."""
+    return next((name for name in _MAIN_FIELDS if isinstance(input.get(name), str)), None)
+
+
 MCP_NATIVE: Final = "mcp.{server}.{tool}"
 MCP_DIGITORN: Final = "mcp_{server}.{tool}"
 MCP_CLAUDE: Final = "mcp__{server}__{tool}"

@@ -18,6 +18,7 @@ from hookline.engine.decision import Decision, TraceEntry
 from hookline.formatting import printable
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Audience, Outcome, Verdict
+from hookline.hooks.tools import find_main_field
 from hookline.runtime.update_json import applied_accounts, changed_facts
 from hookline.runtime.updates import (
     ApprovalAnswered,
@@ -102,7 +103,6 @@ class WordWrapper:
 
 MAX_VALUE: Final = 200  # characters of a value that are shown
 _MAX_LINE: Final = 300  # characters of a line of a result
-_MAIN_FIELDS: Final = ("command", "path", "file_path", "url", "pattern", "query", "code", "prompt", "name")
 _VERDICT_WORDS: Final = {Verdict.DENY: "denied", Verdict.ASK: "asks", Verdict.ALLOW: "allowed", Verdict.SILENT: ""}
 
 
@@ -113,7 +113,7 @@ def shorten_line(text: str, most: int = MAX_VALUE) -> str:
 
 def format_input(input: dict[str, Any]) -> str:
     """The main field without its name, then the others with theirs."""
-    main = next((name for name in _MAIN_FIELDS if isinstance(input.get(name), str)), None)
+    main = find_main_field(input)
     first = [] if main is None else [shorten_line(input[main])]
     return "  ".join(first + [f"{name}={_format_value(value)}" for name, value in input.items() if name != main])
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from hookline.formatting import printable
+from hookline.hooks.tools import find_main_field
 from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import line_hash
 from hookline.record.record_log import outcome_of
@@ -23,7 +24,6 @@ MAX_NAME: Final = 200  # characters of a name in an index
 _MAX_WORDS: Final = 2000
 _MAX_WHAT: Final = 240
 _ID: Final = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,15})")
-_MAIN_INPUTS: Final = ("command", "cmd", "path", "file_path", "prompt", "url", "query", "pattern")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ def what_text(record: Record) -> str:
     if input is None:
         return ""
     if isinstance(input, dict):
-        for key in _MAIN_INPUTS:
-            if isinstance(input.get(key), str):
-                return printable(input[key][:_MAX_WHAT])
+        main = find_main_field(input)
+        if main is not None:
+            return printable(input[main][:_MAX_WHAT])
         texts = [value for value in input.values() if isinstance(value, str)]
         if len(input) == 1 and texts:
             return printable(texts[0][:_MAX_WHAT])
