@@ -162,3 +162,25 @@ def test_a_difference_fits_into_80_columns(hookline, recorder):
     assert f"deny ({name}) → silent\n" in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert "1 decision: 1 loosened" in shown
+
+
+def test_a_long_input_is_cut_to_80_columns(hookline, recorder):
+    record(recorder, write_hooks(), tool_event(f"rm {'x' * 300}"))
+    Path("new.yaml").write_text("hooks: []")
+    shown = hookline("replay", "--with", "new.yaml").stdout
+    assert max(map(len, shown.splitlines())) == 80
+    assert "rm xxx" in shown
+    Path("new.yaml").write_text(HOOKS.replace("no-rm", "no-" + "x" * 200))
+    assert max(map(len, hookline("replay", "--with", "new.yaml").stdout.splitlines())) <= 80
+
+
+def test_a_change_says_what_differs(hookline, recorder):
+    text = "hooks: [{id: a, on: tool.before, then: {set: {input.timeout: 60}}}]"
+    record(recorder, write_hooks(text), tool_event("ls"))
+    Path("new.yaml").write_text(text.replace("60", "61"))
+    process = hookline("replay", "--with", "new.yaml", "--fail-on", "changed")
+    assert "changed   silent → silent" in process.stdout
+    assert "          differs in tool.input.timeout\n" in process.stdout
+    assert process.exit_code == 2
+    difference, _ = replayed(hookline, "--with", "new.yaml")
+    assert difference["parts"] == ["tool.input.timeout"]

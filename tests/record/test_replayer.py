@@ -15,6 +15,7 @@ from hookline.record.replayer import (
     ReplayDifference,
     Replayed,
     Replayer,
+    changed_parts,
     compare,
     is_uncertain,
     parse_outcome,
@@ -123,3 +124,37 @@ def test_recorded_times(directory: RecordDirectory, recorder: Recorder) -> None:
     (one,) = replay(directory, hooks, hooks)
     restore_trace(one.decision, {"trace": [{"hook": "a", "file": "hookline.yaml", "ms": 1500.0}]})
     assert one.decision.trace[0].seconds == 1.5
+
+
+@pytest.mark.parametrize(
+    ("action", "parts"),
+    [
+        ("{set: {input.timeout: 61}}", ["tool.input.timeout"]),
+        ("{tell: other}", ["notes", "tool.input.timeout"]),
+        ("{deny: no}", ["hook", "reason", "tool.input.timeout"]),
+    ],
+)
+def test_the_parts_that_differ_are_named(
+    directory: RecordDirectory, recorder: Recorder, action: str, parts: list[str]
+) -> None:
+    hooks = book("hooks: [{id: a, on: tool.before, then: {set: {input.timeout: 60}}}]")
+    recorder.decide_now(hooks, event())
+    (one,) = replay(directory, book(f"hooks: [{{id: a, on: tool.before, then: {action}}}]"), hooks)
+    assert changed_parts(one.record, one.decision) == parts
+
+
+def test_another_note_is_a_change(directory: RecordDirectory, recorder: Recorder) -> None:
+    hooks = book("hooks: [{id: a, on: tool.before, then: {tell: first}}]")
+    recorder.decide_now(hooks, event())
+    (one,) = replay(directory, book("hooks: [{id: a, on: tool.before, then: {tell: second}}]"), hooks)
+    assert (one.difference, changed_parts(one.record, one.decision)) == (ReplayDifference.CHANGED, ["notes"])
+
+
+def test_two_hooks_that_change_what_one_did_change_nothing(directory: RecordDirectory, recorder: Recorder) -> None:
+    hooks = book("hooks: [{id: a, on: tool.before, then: {set: {input.timeout: 60, input.shell: sh}}}]")
+    recorder.decide_now(hooks, event())
+    two = book(
+        "hooks: [{id: a, on: tool.before, then: {set: {input.timeout: 60}}},"
+        " {id: b, on: tool.before, then: {set: {input.shell: sh}}}]"
+    )
+    assert replay(directory, two, hooks)[0].difference is ReplayDifference.SAME

@@ -11,7 +11,17 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.options import Verb, json_option
-from hookline.cli.output import Colour, err_line, out, out_json_line, out_labelled, page_output, terminal_width
+from hookline.cli.output import (
+    Colour,
+    err_line,
+    out,
+    out_json_line,
+    out_labelled,
+    page_output,
+    shorten_line,
+    terminal_width,
+    wrap,
+)
 from hookline.cli.record_options import (
     input_text,
     local_time,
@@ -24,7 +34,7 @@ from hookline.cli.record_options import (
 from hookline.cli.recorded_hooks import RecordedHooks
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.record_reader import read_records
-from hookline.record.replayer import ReplayDifference, Replayed, Replayer, is_uncertain
+from hookline.record.replayer import ReplayDifference, Replayed, Replayer, changed_parts, is_uncertain
 from hookline.record.segment import RecordDirectory
 
 _PROGRESS_SECONDS: Final = 1.0
@@ -121,7 +131,7 @@ def _show(report: _Report) -> None:
     if undecided:
         out(f"  {undecided} cannot be decided again: facts were masked or cut when they were recorded")
     for hook, count in report.unknown.most_common():
-        out(f"  {hook}: its answer to {count} events is not in the record, so it counts as silent")
+        out(wrap(f"{hook}: its answer to {count} events is not in the record, so it counts as silent", "  "))
 
 
 def _show_difference(replayed: Replayed) -> None:
@@ -134,11 +144,14 @@ def _show_difference(replayed: Replayed) -> None:
         about = f"\n{' ' * len(label)}{about}"
     else:
         about = f"  {about}"
+    change = wrap(change, " " * len(label), split_words=True).lstrip()
     out_labelled(label, _COLOURS[replayed.difference], change + about)
     facts = record["facts"]
     asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
     if asked:
-        out(f"          {asked}")
+        out(shorten_line(f"          {asked}", terminal_width()))
+    if replayed.difference is ReplayDifference.CHANGED:
+        out(wrap(f"differs in {', '.join(changed_parts(record, decision))}", " " * len(label)))
 
 
 def _verdict(word: str, halt: bool, hook: str | None) -> str:
@@ -165,6 +178,7 @@ def _difference_json(replayed: Replayed) -> dict[str, Any]:
             "hook": record.get("hook"),
         },
         "after": {"verdict": decision.verdict.word, "reason": decision.reason, "hook": decision.by},
+        "parts": changed_parts(record, decision),
         "unknown": list(replayed.unknown),
         "uncertain": is_uncertain(record),
     }

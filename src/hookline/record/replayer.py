@@ -37,8 +37,8 @@ _VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
 class ReplayDifference(StrEnum):
     LOOSENED = "loosened"  # stopped then, not any more
     TIGHTENED = "tightened"
-    CHANGED = "changed"  # other changes or notes, the same verdict
-    UNDECIDED = "undecided"  # the verdict would be another one, but the recorded facts are not those that hooks saw
+    CHANGED = "changed"  # the same verdict, but another hook, reason or note, or other changes
+    UNDECIDED = "undecided"  # it would be another one, but the recorded facts are not those that hooks saw
     SAME = "same"
 
 
@@ -322,17 +322,23 @@ def compare(record: Record, decision: Decision) -> ReplayDifference:
     if "trace" not in record and not decision.trace and record.get("verdict") == word and not decision.halt:
         return ReplayDifference.SAME  # no hook took part, as in most decisions
     difference = _compare_strength(record, decision)
-    if (difference or record.get("verdict") != word) and is_uncertain(record):
-        return ReplayDifference.UNDECIDED
-    if difference:
-        return difference
-    same = (
-        record.get("verdict") == word
-        and record.get("hook") == decision.by
-        and _is_recorded_as(decision.reason, record.get("reason", ""))
-        and _is_recorded_as(_changes(map(_outcome, decision.trace)), _changes(map(_recorded_outcome, _trace(record))))
-    )
-    return ReplayDifference.SAME if same else ReplayDifference.CHANGED
+    if difference is None and record.get("verdict") == word and not changed_parts(record, decision):
+        return ReplayDifference.SAME
+    return ReplayDifference.UNDECIDED if is_uncertain(record) else difference or ReplayDifference.CHANGED
+
+
+def changed_parts(record: Record, decision: Decision) -> list[str]:
+    """What differs beside the verdict: `hook`, `reason`, `notes`, and the paths of facts such as `tool.input.command`."""
+    notes = [{"for": str(note.audience), "text": note.text} for note in decision.notes]
+    parts = {
+        "hook": record.get("hook") == decision.by,
+        "reason": _is_recorded_as(decision.reason, record.get("reason", "")),
+        "notes": _is_recorded_as(notes, record.get("notes", [])),
+    }
+    before, after = _changes(map(_recorded_outcome, _trace(record))), _changes(map(_outcome, decision.trace))
+    for path in {**before, **after}:
+        parts[path] = path in before and path in after and _is_recorded_as(after[path], before[path])
+    return [name for name, is_same in parts.items() if not is_same]
 
 
 async def compare_uncertain(record: Record, decision: Decision, then: ReplayBook) -> ReplayDifference:
@@ -367,8 +373,9 @@ def _outcome(ran: TraceEntry) -> Mapping[str, Any]:
     return {} if ran.outcome is None or ran.skip_reason else outcome_json(ran.outcome)
 
 
-def _changes(outcomes: Iterable[Mapping[str, Any]]) -> list[Any]:
-    return [outcome["changes"] for outcome in outcomes if "changes" in outcome]
+def _changes(outcomes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """By path: what the last hook that changed it made of it."""
+    return {path: new for outcome in outcomes for path, new in outcome.get("changes", {}).items()}
 
 
 def _is_recorded_as(value: Any, recorded: Any) -> bool:
