@@ -423,8 +423,9 @@ class AgentRun:
             if approved is None:
                 if not around.can_ask and self.hooks.support.pauses:
                     return CallAnswer(question=question), opened
-                approved = await around.ask_person(question, decision.ask_terms)
-            around.record_answer(decision, approved)
+                approved = await around.ask_person(question, decision)
+            else:
+                around.record_answer(decision, approved)
             opened = replace(opened, approved=approved)
         refusal = decision.full_reason or f"{call.name} was not approved"
         return go if opened.approved else CallAnswer(refusal=refusal), opened

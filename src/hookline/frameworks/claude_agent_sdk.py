@@ -128,8 +128,7 @@ class HooklineHooks(dict[str, list[Any]]):
         approved = asked.verdict is Verdict.ALLOW
         if asked.verdict < Verdict.ALLOW:
             question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
-            approved = await around.ask_person(question, decision.ask_terms)
-            around.record_answer(decision, approved)
+            approved = await around.ask_person(question, decision)
         return replace(decision, verdict=Verdict.ALLOW if approved else Verdict.DENY)
 
     def _limit_stops(self, session: str, name: str, output: dict[str, Any]) -> dict[str, Any]:

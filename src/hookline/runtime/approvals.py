@@ -13,7 +13,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.attempt import pause_timeouts
 from hookline.hooks.outcome import AskTerms, Verdict
-from hookline.hosts.python.session import Question
+from hookline.hosts.python.session import NOBODY_ANSWERED, NOBODY_HERE, Question
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.gate import ToolCall, fingerprint
 from hookline.runtime.notes import inject_notes
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 AskCallback = Callable[[Question], Awaitable[bool]]
 
-NOBODY_HERE: Final = "no one can approve it here"
-NOBODY_ANSWERED: Final = "nobody answered"
 NOBODY_WAITS: Final = "its caller no longer waits for it"
 _POLL_SECONDS: Final = 0.2  # how often the store is checked for an answer
 

@@ -8,6 +8,7 @@ import contextvars
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from functools import wraps
@@ -20,8 +21,10 @@ import hookline
 from hookline import ConfigError, Denied, Halted, HooklineError, Question
 from hookline.errors import InvalidEvent
 from hookline.hosts.python import session as session_module
+from hookline.hosts.python.session import AskCallback
 from hookline.project.private_file import state_directory
 from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.record_reader import read_records
 from hookline.record.segment import record_directory
 
 
@@ -112,19 +115,37 @@ async def test_without_somebody_to_ask_it_is_a_deny(config: Path) -> None:
         assert session.guard(shell, name="bash")("git push") == "ran git push 1"
 
 
+async def _never(question: Question) -> bool:
+    await asyncio.Event().wait()
+    return True
+
+
+def _too_late(question: Question) -> bool:
+    time.sleep(0.1)
+    return True
+
+
+@pytest.mark.parametrize("ask", [_never, _too_late])
 @pytest.mark.parametrize("default", ["allow", "deny"])
-def test_without_an_answer_in_time_the_default_counts(tmp_path: Path, default: str) -> None:
+def test_without_an_answer_in_time_the_default_counts(tmp_path: Path, default: str, ask: AskCallback) -> None:
     path = tmp_path / "hookline.yaml"
     then = f"{{ask: {{question: 'Push?', default: {default}, within: 20ms}}}}"
     path.write_text(f"hooks: [{{on: tool.before, then: {then}}}]")
-
-    async def never(question: Question) -> bool:
-        await asyncio.Event().wait()
-        return True
-
-    with begun(path, ask=never) as session:
+    with begun(path, ask=ask) as session:
         answer = session.guard(shell, name="bash", on_deny="return")("git push")
     assert (answer == "ran git push 1") is (default == "allow")
+    mine = [each for each in read_records(record_directory(state_directory())) if each.get("session") == session.id]
+    assert [(each["approved"], each["by"]) for each in mine if each["kind"] == "answer"] == [
+        (default == "allow", "nobody answered")
+    ]
+
+
+def test_a_late_no_is_a_no(tmp_path: Path) -> None:
+    path = tmp_path / "hookline.yaml"
+    path.write_text("hooks: [{on: tool.before, then: {ask: {question: 'Push?', default: allow, within: 20ms}}}]")
+    with begun(path, ask=lambda question: _too_late(question) is None) as session:
+        answer = session.guard(shell, name="bash", on_deny="return")("git push")
+    assert answer != "ran git push 1"
 
 
 def test_hooks_may_call_the_tools_and_are_judged_too(tmp_path: Path) -> None:

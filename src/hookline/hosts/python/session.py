@@ -39,6 +39,8 @@ from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
 
+NOBODY_HERE: Final = "no one can approve it here"
+NOBODY_ANSWERED: Final = "nobody answered"
 _HUB_PATIENCE: Final = timedelta(minutes=10)
 
 
@@ -180,9 +182,7 @@ class Session:
         if asked.verdict is Verdict.ALLOW or await self._is_approved_at_hub(decision):
             return
         question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
-        approved = await self.ask_person(question, decision.ask_terms)
-        self.record_answer(decision, approved)
-        if not approved:
+        if not await self.ask_person(question, decision):
             raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by, decision.source)
 
     @property
@@ -208,21 +208,31 @@ class Session:
     async def _decide_again(self, event: Event) -> Decision:
         return await self._recorder.decide(self.book, event, self._host)
 
-    async def ask_person(self, question: Question, terms: AskTerms) -> bool:
-        """Anything but True is a no. Without an answer in time, the default of the ask counts."""
+    async def ask_person(self, question: Question, decision: Decision) -> bool:
+        """Records the answer. Anything but True is a no. Without an answer in time, the default of the ask counts."""
+        approved, by = await self._answer(question, decision.ask_terms)
+        self._recorder.write_answer(self.book, decision.event, approved, by)
+        return approved
+
+    async def _answer(self, question: Question, terms: AskTerms) -> tuple[bool, str]:
+        """The answer, and whose it is."""
         if self._ask is None:
-            return False
+            return False, NOBODY_HERE
         await _MoveToLoop()
+        within = None if terms.within is None else terms.within.total_seconds()
+        started = time.monotonic()
         answer = self._ask(question)
         if not inspect.isawaitable(answer):
-            return answer is True
+            if answer is True and within is not None and time.monotonic() - started > within:  # nobody could stop it
+                return terms.default is Verdict.ALLOW, NOBODY_ANSWERED
+            return answer is True, "user"
         try:
-            async with asyncio.timeout(None if terms.within is None else terms.within.total_seconds()) as limit:
-                return await answer is True
+            async with asyncio.timeout(within) as limit:
+                return await answer is True, "user"
         except TimeoutError:
             if not limit.expired():
                 raise
-            return terms.default is Verdict.ALLOW
+            return terms.default is Verdict.ALLOW, NOBODY_ANSWERED
 
     def take_notes(self, audience: str = "agent") -> str:
         """Returns and clears the notes for the agent (or the user)."""
