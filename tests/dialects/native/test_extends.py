@@ -158,6 +158,18 @@ def test_a_wrong_option_is_an_error(options: str, message: str) -> None:
     assert any(message in line for line in said(load(f"extends: [{{team: {options}}}]", team=TEAM)))
 
 
+def test_a_wrong_option_is_reported_once_and_its_default_counts() -> None:
+    loaded = load("extends: [{team: {words: 5, limit: many}}]", team=TEAM)
+    assert [problem.line for problem in loaded.problems] == [1, 1]
+    assert stopped(loaded, "alpha") == ["alpha"]
+
+
+def test_a_long_default_is_shortened_in_a_message() -> None:
+    pack = TEAM.replace("[alpha]", str([f"word{number}" for number in range(100)]))
+    (problem,) = said(load("extends: [{team: {words: 5}}]", team=pack))
+    assert len(problem) < 300
+
+
 def test_options_have_their_defaults_in_the_file_itself() -> None:
     loaded = DIALECT.load(document(TEAM, "team.yaml"))
     assert loaded.hooks[1].limit.max_fires == 3

@@ -19,6 +19,7 @@ from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import lazy_pattern
 
 _OPTION: Final = lazy_pattern(r"\$\{(\w+)\}")
+_MAX_DEFAULT: Final = 120  # characters of an option's default in a message
 _IGNORED_KEYS: Final = (*APP_KEYS, "on_problem", "record", "standard_agents")
 _HINT: Final = "Write a pack such as hookline:recommended, or the path of a file such as ./team.yaml."
 
@@ -59,9 +60,9 @@ def _collect_hooks(at: Node, packs: Packs, check: FileCheck, given: Mapping[str,
         if not isinstance(pack, Pack):
             at.problems.append(pack or _unknown_pack(place, name))
             continue
-        _check_options(options, pack.document)
+        given_to_pack = _filled(_valid_options(options, pack.document), values)
         top = Node(pack.document, (), at.problems, pack.document.value)
-        for written in _hooks_of_pack(top, pack.packs, check, _filled(_plain_mapping(options), values)):
+        for written in _hooks_of_pack(top, pack.packs, check, given_to_pack):
             key = (written.place.document.file, written.place.path, repr(written.place.value))
             found[key] = replace(written, is_own=False)  # a pack that two others extend counts once
     own = [_WrittenHook(place, True) for place in _own_places(at)]
@@ -97,20 +98,36 @@ def _unknown_pack(place: Node, name: str) -> Problem:
     return Problem("no-pack", place.document.file, place.line, what, "Write the hooks themselves.")
 
 
-def _check_options(options: Node | None, pack: Document) -> None:
+def _valid_options(options: Node | None, pack: Document) -> dict[str, Any]:
+    """For the others, the pack's defaults count: one mistake is reported once, where it is."""
     known = _plain_mapping(Node.of(pack).get("options"))
     if options is None or options.mapping() is None:
-        return
+        return {}
     options.check_keys(known, f"the options of {pack.file}")
+    before = len(options.problems)
+    valid: dict[str, Any] = {}
     for name, place in options.entries():
-        default = known.get(name)
-        if name not in known or place.value is None or _is_passed_on(place.value):
-            continue
-        if type(place.value) is dict:
-            _check_addition(place, default, pack)
-        elif not _is_like(place.value, default):
-            what = f"{place.location}: this must be {_describe_type(default)}."
-            place.add_problem("wrong-type", what, f"In {pack.file} it is {default!r}.")
+        _check_option(place, name, known, pack)
+        if len(options.problems) == before:
+            valid[name] = place.value
+        before = len(options.problems)
+    return valid
+
+
+def _check_option(place: Node, name: str, known: Mapping[str, Any], pack: Document) -> None:
+    default = known.get(name)
+    if name not in known or place.value is None or _is_passed_on(place.value):
+        return
+    if type(place.value) is dict:
+        _check_addition(place, default, pack)
+    elif not _is_like(place.value, default):
+        what = f"{place.location}: this must be {_describe_type(default)}."
+        place.add_problem("wrong-type", what, f"In {pack.file} it is {_shorten(default)}.")
+
+
+def _shorten(default: Any) -> str:
+    text = repr(default)
+    return text if len(text) <= _MAX_DEFAULT else f"{text[:_MAX_DEFAULT]}…"
 
 
 def _is_passed_on(value: Any) -> bool:
@@ -122,7 +139,7 @@ def _check_addition(place: Node, default: Any, pack: Document) -> None:
     place.check_keys(("add",), "an option")
     if type(default) is not list:
         what = f"{place.location}: only a list can be added to."
-        place.add_problem("wrong-type", what, f"In {pack.file} it is {default!r}. Write the whole value.")
+        place.add_problem("wrong-type", what, f"In {pack.file} it is {_shorten(default)}. Write the whole value.")
     elif not isinstance(place.value.get("add"), (str, list)):
         place.add_problem("wrong-type", f"{place.location}: add must be text or a list of texts.", "Write add: [name].")
 
