@@ -11,6 +11,8 @@ from hookline.hub.intake.chain_check import check_chains
 from hookline.hub.store.record_line import DECISION_COLUMNS, decision_values, parse_line
 from hookline.runtime.storage.hub_tables import books, decisions, origins
 from hub.hub_sandbox import Writer, async_test, open_hub
+from runtime.storage import temporary_postgres
+from runtime.storage.conftest import NO_POSTGRES
 
 RECORD = func.replace(decisions.c.record, "rm x", "ls x")
 TAMPERING = {
@@ -53,6 +55,25 @@ async def test_what_was_changed_is_found(what: str, tmp_path: Path) -> None:
         assert len(report.problems) == (what != "nothing"), report.problems
         if what == "nothing":
             assert (report.records, report.origins, report.missing) == (4, 1, 0)
+
+
+@pytest.mark.slow
+@async_test
+async def test_what_was_changed_in_postgresql_is_found(tmp_path: Path) -> None:
+    programs = temporary_postgres.programs()
+    if programs is None:
+        pytest.skip(NO_POSTGRES)
+    with temporary_postgres.running(programs, tmp_path) as socket:
+        async with open_hub(tmp_path, store=f"postgresql://tests@/postgres?host={socket}") as hub:
+            for number, (what, tampering) in enumerate(TAMPERING.items()):
+                writer, files = Writer(f"{number:016x}"), HookFiles()
+                lines = [writer.start(), writer.call("ls"), writer.call("rm x", "deny"), writer.call("pwd")]
+                await hub.intake.take(lines, books={files.hash: files.data})
+                assert (await check_chains(hub.database)).problems == (), what
+                await hub.database.write(lambda connection, work=tampering: connection.execute(work))  # type: ignore[misc]
+                assert len((await check_chains(hub.database)).problems) == 1, what
+                for table in (decisions, origins, books):
+                    await hub.database.write(lambda connection, table=table: connection.execute(delete(table)))  # type: ignore[misc]
 
 
 @async_test

@@ -12,8 +12,10 @@ from hookline.lazy_dataclasses import replace
 from hookline.runtime.gate import fingerprint
 from hub.hub_sandbox import async_test, open_hub
 
+LATER = 4_000_000_000.0  # a running hub expires what is over
 
-def row(id: str, created: float = 100.0, expires: float = 200.0, **more: object) -> QuestionRow:
+
+def row(id: str, created: float = LATER + 100, expires: float = LATER + 200, **more: object) -> QuestionRow:
     fixed = ("origin", "key", "host", "box", "me", "s", "agent", "call", "Bash")
     return QuestionRow(id, *fixed, {"command": "ls"}, "hash", "Really?", "hook", True, created, expires, **more)  # type: ignore[arg-type]
 
@@ -33,9 +35,9 @@ async def test_the_first_answer_counts_and_only_in_time(tmp_path: Path) -> None:
         table = QuestionTable(hub.database)
         for id in ("q1", "q2"):
             await table.add(row(id))
-        assert await table.close("q1", "approved", 150.0, by="maria", edited={"command": "pwd"})
-        assert not await table.close("q1", "denied", 150.0, by="otto")
-        assert not await table.close("q2", "approved", 200.0, by="late")
+        assert await table.close("q1", "approved", LATER + 150, by="maria", edited={"command": "pwd"})
+        assert not await table.close("q1", "denied", LATER + 150, by="otto")
+        assert not await table.close("q2", "approved", LATER + 200, by="late")
         found = await table.find("q1")
         assert found is not None
         assert (found.state, found.by, found.edited) == ("approved", "maria", {"command": "pwd"})
@@ -45,10 +47,10 @@ async def test_the_first_answer_counts_and_only_in_time(tmp_path: Path) -> None:
 async def test_waiting_ones_come_oldest_first_and_expire(tmp_path: Path) -> None:
     async with open_hub(tmp_path) as hub:
         table = QuestionTable(hub.database)
-        await table.add(row("new", created=120.0, expires=300.0))
-        await table.add(row("old", created=100.0, expires=130.0))
+        await table.add(row("new", created=LATER + 120, expires=LATER + 300))
+        await table.add(row("old", created=LATER + 100, expires=LATER + 130))
         assert [each.id for each in await table.waiting()] == ["old", "new"]
-        assert await table.expire(140.0) == ["old"]
+        assert await table.expire(LATER + 140) == ["old"]
         assert [each.id for each in await table.waiting()] == ["new"]
         assert [(each.id, each.state) for each in await table.recent(10)] == [("old", "expired")]
 
@@ -59,7 +61,7 @@ async def test_a_yes_is_remembered_for_the_same_hook_and_call_of_the_session(tmp
         table = QuestionTable(hub.database)
         await table.add(row("q1"))
         assert await table.find_remembered(row("q2")) is None
-        await table.close("q1", "approved", 150.0, by="maria", remember="session")
+        await table.close("q1", "approved", LATER + 150, by="maria", remember="session")
         found = await table.find_remembered(row("q2"))
         assert found is not None
         assert found.by == "maria"
@@ -70,7 +72,7 @@ async def test_a_yes_to_a_changed_input_is_remembered_for_the_changed_one_alone(
     async with open_hub(tmp_path) as hub:
         table = QuestionTable(hub.database)
         await table.add(row("q1"))
-        await table.close("q1", "approved", 150.0, by="maria", remember="session", edited={"command": "pwd"})
+        await table.close("q1", "approved", LATER + 150, by="maria", remember="session", edited={"command": "pwd"})
         assert await table.find_remembered(row("q2")) is None
         changed = replace(row("q3"), input={"command": "pwd"}, input_hash=fingerprint("Bash", {"command": "pwd"}))
         found = await table.find_remembered(changed)
@@ -95,12 +97,12 @@ async def test_an_answered_question_is_kept_masked(tmp_path: Path) -> None:
         for state, id in (("approved", "q1"), ("denied", "q2"), ("withdrawn", "q3")):
             await table.add(replace(asked, id=id))
             assert (await table.find(id)) == replace(asked, id=id)
-            assert await table.close(id, state, 150.0, by="maria")
+            assert await table.close(id, state, LATER + 150, by="maria")
             found = await table.find(id)
             assert found is not None
             assert (found.input, found.reason, found.state) == (MASKED, "May mysql -p*** run?", state)
         await table.add(asked)
-        await table.expire(250.0)
+        await table.expire(LATER + 250)
         assert "hunter2zz" not in await _stored(hub)
 
 
@@ -110,12 +112,14 @@ async def test_the_host_gets_the_answer_as_it_was_given_until_its_time_is_over(t
         table = QuestionTable(hub.database)
         await table.add(replace(row("q1"), input=SECRET))
         why = "the password is wrong: mysql -phunter3zz"
-        await table.close("q1", "approved", 150.0, by="maria", edited=SECRET | {"n": 1}, why=why, remember="session")
-        await table.mask_answers(199.0)
+        await table.close(
+            "q1", "approved", LATER + 150, by="maria", edited=SECRET | {"n": 1}, why=why, remember="session"
+        )
+        await table.mask_answers(LATER + 199)
         found = await table.find("q1")
         assert found is not None
         assert (found.input, found.edited, found.why) == (MASKED, SECRET | {"n": 1}, why)
-        await table.mask_answers(201.0)
+        await table.mask_answers(LATER + 201)
         found = await table.find("q1")
         assert found is not None
         assert (found.edited, found.why) == (MASKED | {"n": 1}, "the password is wrong: mysql -p***")
@@ -131,5 +135,5 @@ async def test_a_host_without_sessions_has_none_to_remember_a_yes_for(tmp_path: 
     async with open_hub(tmp_path) as hub:
         table = QuestionTable(hub.database)
         await table.add(replace(row("q1"), session=""))
-        await table.close("q1", "approved", 150.0, by="maria", remember="session")
+        await table.close("q1", "approved", LATER + 150, by="maria", remember="session")
         assert await table.find_remembered(replace(row("q2"), session="")) is None
