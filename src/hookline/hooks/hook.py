@@ -158,7 +158,8 @@ class Hook:
     @property
     def may(self) -> May:
         """What its action or its on_error may ask for."""
-        return self.then.may | may_of(self.on_error)
+        on_error = may_of(self.on_error)
+        return self.then.may if on_error is May.NOTHING else self.then.may | on_error  # to join them costs microseconds
 
     @property
     def may_change(self) -> bool:

@@ -33,6 +33,8 @@ _MAY_BY_VERDICT = {Verdict.SILENT: May.NOTHING, Verdict.ALLOW: May.ALLOW, Verdic
 def may_of(outcome: Outcome) -> May:
     """What this outcome asks for."""
     may = _MAY_BY_VERDICT[outcome.verdict]
+    if not (outcome.changes or outcome.notes or outcome.halt or outcome.requests):
+        return may  # most outcomes: each step below costs microseconds
     if outcome.changes:
         may |= May.CHANGE
     if any(note.audience == "agent" for note in outcome.notes):

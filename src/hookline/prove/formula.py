@@ -90,8 +90,12 @@ def to_solver(formula: Formula) -> Any:
 
 @lru_cache(maxsize=65_536)
 def _junction_to_solver(formula: Junction) -> Any:
+    """`z3.And` and `z3.Or` look at the types of all parts, which takes most of their time."""
     parts = [to_solver(part) for part in formula.parts]
-    return z3.And(parts) if formula.is_and else z3.Or(parts)
+    context = parts[0].ctx
+    make = z3.Z3_mk_and if formula.is_and else z3.Z3_mk_or
+    nodes = (z3.Ast * len(parts))(*(part.as_ast() for part in parts))
+    return z3.BoolRef(make(context.ref(), len(parts), nodes), context)
 
 
 _NONE: Final[Literals] = {}

@@ -208,7 +208,6 @@ class TooLarge(Exception):
 
 def find_text(language: Language, may_go_on: Callable[[], None] = lambda: None) -> str | None:
     """A shortest text; None if there is none. `may_go_on` is called now and then, and may raise."""
-    alphabet = _alphabet(language.sets)
     came_from: dict[Language, tuple[Language, int] | None] = {language: None}
     layer = [language]
     while layer:
@@ -217,7 +216,7 @@ def find_text(language: Language, may_go_on: Callable[[], None] = lambda: None) 
             if each.takes_empty:
                 return _spell_out(each, came_from)
             may_go_on()
-            for character in alphabet:
+            for character in _alphabet(each.sets):  # what may follow tells fewer characters apart
                 after = each.after(character)
                 if after not in came_from and after is not NOTHING:
                     came_from[after] = (each, character)
@@ -235,7 +234,7 @@ def _spell_out(language: Language, came_from: dict[Language, tuple[Language, int
     return "".join(reversed(text))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _alphabet(sets: frozenset[Ranges]) -> tuple[int, ...]:
     """One character for each way to be in these sets, those that people type first."""
     starts = sorted(

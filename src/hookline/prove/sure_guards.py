@@ -123,7 +123,7 @@ def certain_answer(action: Action) -> Outcome | None:
 
 def fires_always(hook: Hook) -> bool:
     """Whether it fires each time that its condition holds. Fires may be counted without a limit."""
-    return replace(hook.limit, is_counted=False) == UNLIMITED
+    return hook.limit is UNLIMITED or replace(hook.limit, is_counted=False) == UNLIMITED
 
 
 def _stops(answer: Outcome, event: str, stopping: frozenset[Verdict]) -> bool:
