@@ -56,7 +56,8 @@ def test_a_file_is_found_beside_the_one_that_extends_it(tmp_path: Path) -> None:
         ("hookline:recomended", "Did you mean hookline:recommended?"),
         ("recommended", "Did you mean hookline:recommended?"),
         ("https://example.com/pack.yaml", "Packs are not downloaded"),
-        ("nobody:pack", "no package with packs named nobody is installed"),
+        ("nobody:pack", "no package with packs named nobody is installed. Install it."),
+        ("hooklin:recommended", "Did you mean hookline:recommended?"),
         ("./hookline.yaml", "extends itself"),
         ("./broken.yaml", "./broken.yaml cannot be read."),
     ],
@@ -109,7 +110,9 @@ def test_an_installed_distribution_has_packs_and_is_not_imported(
     assert said(parsed) == ""
     assert [(hook.id, hook.origin.file) for hook in parsed.hooks] == [("no-word", "acme:base")]
     assert "acme_hooks" not in sys.modules
-    assert "acme has no pack other" in said(read(tmp_path, "extends: [acme:other]"))
+    assert "acme has no pack other. There are base." in said(read(tmp_path, "extends: [acme:other]"))
+    assert "acme has no pack bse. Did you mean acme:base?" in said(read(tmp_path, "extends: [acme:bse]"))
+    assert "Did you mean acme:base?" in said(read(tmp_path, "extends: [acm:base]"))
 
 
 class Project:

@@ -48,10 +48,15 @@ class NameParameter(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in dict.fromkeys(self.known_names()) if name.startswith(incomplete)]
 
-    def fail_unknown(self, value: str, hint: str, at: tuple[click.Parameter | None, click.Context | None]) -> NoReturn:
-        from hookline.formatting import closest_match, printable
+    def guess(self, value: str) -> str | None:
+        from hookline.formatting import closest_match
 
-        guess = closest_match(value, self.known_names())
+        return closest_match(value, self.known_names())
+
+    def fail_unknown(self, value: str, hint: str, at: tuple[click.Parameter | None, click.Context | None]) -> NoReturn:
+        from hookline.formatting import printable
+
+        guess = self.guess(value)
         self.fail(f"unknown {self.name} {printable(value)!r}. {f'Did you mean {guess}?' if guess else hint}", *at)
 
 
@@ -64,6 +69,11 @@ class EventName(NameParameter):
         from hookline.hooks.events import all_event_names
 
         return all_event_names()
+
+    def guess(self, value: str) -> str | None:
+        from hookline.hooks.events import closest_event
+
+        return closest_event(value)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from hookline.hooks.events import EVENTS, canonical_event

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
+from hookline.formatting import closest_match
 from hookline.hooks.event import MISSING, Event, FactPath, overlaps, parse_path
 from hookline.hooks.protocols import May
 from hookline.lazy_dataclasses import dataclass, field
@@ -491,6 +492,22 @@ def event_named(name: str, dialect: str | None) -> str | None:
     """The event that `name` means in this dialect; if it means none there, what it means in any."""
     own = events_by_name(dialect).get(name) if dialect else None
     return own or canonical_event(name)
+
+
+_SAME_WORDS: Final = {
+    **dict.fromkeys(("stop", "stopped", "finish", "finished", "done", "complete", "completed", "ended", "exit"), "end"),
+    **dict.fromkeys(("begin", "began", "started", "open"), "start"),
+    **dict.fromkeys(("pre", "use", "call"), "before"),
+    "post": "after",
+    "error": "failed",
+}
+
+
+def closest_event(name: str) -> str | None:
+    """The event that was probably meant: by a word of the same meaning, or by a name that looks like it."""
+    of, _, word = name.lower().rpartition(".")
+    meant = f"{of}.{_SAME_WORDS.get(word, word)}"
+    return meant if meant in EVENTS else closest_match(name, all_event_names())
 
 
 def all_event_names() -> Iterable[str]:

@@ -149,11 +149,19 @@ def _installed_pack(distribution: str, name: str) -> Path:
 
     points = [point for point in entry_points(group=ENTRY_POINTS) if point.name == distribution]
     if not points:
-        raise _NotFoundError(f"no package with packs named {distribution} is installed.", "Install it.")
+        known = [_OWN, *(point.name for point in entry_points(group=ENTRY_POINTS))]
+        guess = closest_match(distribution, known)
+        hint = f"Did you mean {guess}:{name}?" if guess else "Install it."
+        raise _NotFoundError(f"no package with packs named {distribution} is installed.", hint)
     directory = _package_directory(points[0].value)
     path = None if directory is None else directory / f"{name}.yaml"
     if path is None or not path.is_file():
-        raise _NotFoundError(f"{distribution} has no pack {name}.", "Is it installed in this environment?")
+        packs = [] if directory is None else sorted(file.stem for file in directory.glob("*.yaml"))
+        guess = closest_match(name, packs)
+        hint = f"There are {', '.join(packs)}." if packs else "Is it installed in this environment?"
+        raise _NotFoundError(
+            f"{distribution} has no pack {name}.", f"Did you mean {distribution}:{guess}?" if guess else hint
+        )
     return path
 
 

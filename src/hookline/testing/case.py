@@ -12,7 +12,7 @@ from hookline.config.problem import Problem
 from hookline.config.reader import read_file
 from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError, HooklineError
-from hookline.hooks.events import EVENTS, all_event_names, event_named
+from hookline.hooks.events import EVENTS, closest_event, event_named
 from hookline.hooks.host import ToolResult
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.prove.properties import Property, read_properties
@@ -280,9 +280,7 @@ def _read_event(at: Node, dialect: str | None) -> tuple[str | None, dict[str, An
     text = name.text()
     found = None if text is None else event_named(text, dialect)
     if text is not None and found is None:
-        from hookline.formatting import closest_match
-
-        guess = closest_match(text, all_event_names())
+        guess = closest_event(text)
         hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
         name.add_problem("unknown-event", f"{name.location}: there is no event {text!r}.", hint)
     facts = {} if isinstance(at.value, str) else {key: value for key, value in at.value.items() if key != "name"}

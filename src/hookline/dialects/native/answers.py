@@ -76,7 +76,8 @@ def _parse_ask(value: Node, info: HookInfo, options: dict[str, Any]) -> Action |
     parse = _parse_answer(Outcome(Verdict.ASK))
     if not isinstance(value.value, dict):
         return parse(value, info, options)
-    values = read_mapping(value, _ASK_KEYS, "ask", info, hint="Write ask: {question: …, default: deny, within: 2m}.")
+    hint = "Write ask: {question: …, default: deny, within: 2m}."
+    values = read_mapping(value, _ASK_KEYS, "ask", info, hint=hint, hints=_ASK_HINTS)
     question = value.get("question")
     if values is None or question is None:
         return None
@@ -95,6 +96,11 @@ def _write_ask(action: Action, info: HookInfo) -> Any:
     return question if terms is None or question is NOT_WRITTEN else write_mapping(_ASK_KEYS, terms, question)
 
 
+_ASK_HINTS: Final = {
+    **dict.fromkeys(("time", "timeout", "wait", "deadline", "for", "seconds"), "Did you mean within?"),
+    **dict.fromkeys(("reason", "message", "text", "prompt", "title"), "Did you mean question?"),
+    **dict.fromkeys(("otherwise", "else", "fallback", "on_timeout", "answer"), "Did you mean default?"),
+}
 _DEFAULTS: Final = {"deny": Verdict.DENY, "allow": Verdict.ALLOW}
 _ASK_KEYS: Final = key_table(
     template_key(

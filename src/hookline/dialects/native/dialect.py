@@ -65,9 +65,8 @@ from hookline.dialects.native.on_error import (
     write_on_error,
 )
 from hookline.dialects.native.record import parse_record_settings, record_schema
-from hookline.formatting import closest_match
 from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, find_conditions
-from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event
+from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event, closest_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, May
@@ -349,7 +348,7 @@ def _parse_events(at: Node, info: object) -> list[str]:
         if event is not None:
             found.append(event)
         elif text is not None:
-            guess = closest_match(text, all_event_names())
+            guess = closest_event(text)
             hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
             place.add_problem("unknown-event", f"{place.location}: there is no event {text!r}.", hint)
     return list(dict.fromkeys(found))

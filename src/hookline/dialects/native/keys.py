@@ -42,6 +42,7 @@ DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 FACT: Final[Schema] = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACT_ROOTS))})(?![^.])"}
 CUSTOM: Final[Schema] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
 
+_NO_HINTS: Final[Mapping[str, str]] = {}
 _LINK: Final = lazy_pattern(r"\[([^]]+)\]\([^)]*\)")
 
 NOT_WRITTEN: Final = object()
@@ -248,12 +249,17 @@ def _example_value(key: Key) -> Schema:
     return {"examples": [written[key.name]]} if key.name in written else {}
 
 
-def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:
-    """The values of the keys that are there; None after a problem. `what` says whose keys they are: "a hook"."""
+def read_mapping(
+    at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "", hints: Mapping[str, str] = _NO_HINTS
+) -> dict[str, Any] | None:
+    """The values of the keys that are there; None after a problem. `what` says whose keys they are: "a hook".
+
+    `hints` say what to write instead of other keys.
+    """
     if at.mapping(hint=hint) is None:
         return None
     before = len(at.problems)
-    at.check_keys(keys, what)
+    at.check_keys(keys, what, hints)
     for key in keys.values():
         if key.required and at.value.get(key.name) is None:
             at.add_problem("missing-key", f"{at.location}: {key.name} is missing.", hint)

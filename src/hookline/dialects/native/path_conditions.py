@@ -48,6 +48,11 @@ def _parse(at: Node, info: HookInfo, *, outside: bool) -> Condition | None:
     from hookline.hooks.conditions.places import LiesIn  # few files have one
 
     word = "outside" if outside else "inside"
+    if isinstance(at.value, bool):
+        meant = word if at.value else ("inside" if outside else "outside")
+        what = f"{at.location}: {str(at.value).lower()} is not the path of a directory."
+        at.add_problem("bad-directory", what, f"Did you mean {meant}: workspace?")
+        return None
     if isinstance(at.value, dict):
         values = read_mapping(at, _KEYS, word, info, hint=f"Write {word}: {{directory: workspace}}.")
     else:
