@@ -60,7 +60,7 @@ def search_with_timeout(work: Callable[[], T], seconds: float) -> T:
     """Runs a search that cannot be stopped in a thread. Raises TimeoutError; the abandoned thread ends a moment later."""
     started = time.perf_counter()
     slots = _search_slots()
-    if not slots.acquire(timeout=seconds):
+    if seconds <= 0 or not slots.acquire(timeout=seconds):
         raise TimeoutError
     answers: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
     threading.Thread(target=_run_search, args=(work, answers, slots), name="hookline-search", daemon=True).start()
@@ -289,6 +289,7 @@ WHOLE = _re2.RE2.Anchor.ANCHOR_BOTH
 
 _SECONDS_PER_STEP = 7e-9  # RE2's time for a byte and an instruction without its state table
 _SECONDS_PER_WINDOW = SEARCH_SECONDS / 8
+_MAX_ABANDONED_SECONDS = 5  # how long a search in a thread may go on after its time
 _MAX_INSTRUCTIONS = 200_000
 _MAX_TABLE_BYTES = 16_000_000
 _SAFE_BREADTH = 5  # hostile texts of 1 MB took less than SEARCH_SECONDS
@@ -337,33 +338,43 @@ class LinearEngine:
         if len(data) <= self.surely_quick:
             return self.matches(data)
         cost = estimate_cost()
-        if cost is None:
-            raise UndecidedError
-        long = len(data) > _MAX_TABLE_BYTES
-        if cost.breadth <= _SAFE_BREADTH and not long:
-            return self.matches(data)
-        if cost.width is not None:
-            return self._search_in_windows(data, cost.width * _BYTES_PER_CHARACTER, limit)
-        if cost.breadth <= _TOLERABLE_BREADTH and not long:
-            return self.matches(data)
-        raise UndecidedError
+        if cost is not None:
+            long = len(data) > _MAX_TABLE_BYTES
+            if cost.breadth <= _SAFE_BREADTH and not long:
+                return self.matches(data)
+            if cost.width is not None:
+                return self._search_in_windows(data, cost.width * _BYTES_PER_CHARACTER, limit)
+            if cost.breadth <= _TOLERABLE_BREADTH and not long:
+                return self.matches(data)
+        return self._search_in_thread(data, limit)
 
     def _search_in_windows(self, data: bytes, widest: int, limit: float) -> bool:
         """Searches windows that overlap by the widest match, so none is missed, and checks the time between them."""
         if self.anchor is WHOLE:
-            return len(data) <= widest and self._search_window(data, 0, len(data), limit)
+            return len(data) <= widest and self._search_in_thread(data, limit)
         step = self._searchable_bytes(_SECONDS_PER_WINDOW) - widest
         if step < widest:
-            raise UndecidedError
+            return self._search_in_thread(data, limit)
         return any(
             self._search_window(data, start, min(start + step + widest, len(data)), limit)
             for start in range(0, len(data), step)
         )
 
     def _search_window(self, data: bytes, start: int, end: int, limit: float) -> bool:
-        if time.perf_counter() + _SECONDS_PER_WINDOW > limit or end - start > self.surely_quick:
+        if time.perf_counter() + _SECONDS_PER_WINDOW > limit:
             raise UndecidedError
         return bool(self.match(self.anchor, data, start, end)[0][0] >= 0)
+
+    def _search_in_thread(self, data: bytes, limit: float) -> bool:
+        """Nearly every text takes microseconds. One that is made to be slow costs its time and no more: RE2 lets other
+        threads run, and the search that nobody waits for ends by itself.
+        """
+        if len(data) > self._searchable_bytes(_MAX_ABANDONED_SECONDS):
+            raise UndecidedError
+        try:
+            return search_with_timeout(lambda: self.matches(data), limit - time.perf_counter())
+        except TimeoutError:
+            raise UndecidedError from None
 
     def _searchable_bytes(self, seconds: float) -> int:
         return int(seconds / (self.size * _SECONDS_PER_STEP))

@@ -373,7 +373,8 @@ def _pattern_cost(source: str, syntax: Syntax) -> PatternCost | None:
 
 
 def _may_match(engine: LinearEngine, data: bytes, shape: CostEstimator, limit: float) -> bool:
+    now = time.perf_counter()
     try:
-        return engine.search(data, shape, limit)
+        return engine.search(data, shape, now + (limit - now) / 2)  # the rest is for the other engine
     except UndecidedError:
         return True
