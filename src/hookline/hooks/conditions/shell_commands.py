@@ -183,6 +183,16 @@ def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Answers:
+    answers: tuple[bool, ...]
+    doubts: int  # the last so many answers
+    unsure: tuple[str, str] | None
+
+
+_NO_ANSWERS: Final = _Answers((), 0, None)
+
+
+@dataclass(frozen=True, slots=True)
 class RunsCommand(PureCondition):
     """One of the commands is of this program, with this subcommand and these flags.
 
@@ -203,6 +213,14 @@ class RunsCommand(PureCondition):
             return False
         if run.is_known and not self._has_match(run, event, deadline):
             return False
+        found = compute_once(event, (RunsCommand, id(self)), self._find_answers, deadline)
+        if not found.answers:
+            return False
+        return unanimous(str(self), found.answers, _COMMANDS, event, doubts=found.doubts, unsure=found.unsure)
+
+    def _find_answers(self, event: Event, deadline: float) -> _Answers:
+        """For every command; none if no command matches. The readings of an event ask again and again, one for each command."""
+        run = commands_of_event(event, deadline)
         answers, doubts, is_sure = list[bool](), list[bool](), False
         for command in in_time(run.commands, deadline, SLOW):
             answer = self._answer(command, event, deadline)
@@ -214,13 +232,13 @@ class RunsCommand(PureCondition):
                 answers.append(answer is True)
                 doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
         if True not in answers and True not in doubts:
-            return False
+            return _NO_ANSWERS
         if _does_more(run):
             answers.append(False)
         if _is_guess(event):
             doubts.append(False)
         unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
-        return unanimous(str(self), [*answers, *doubts], _COMMANDS, event, doubts=len(doubts), unsure=unsure)
+        return _Answers((*answers, *doubts), len(doubts), unsure)
 
     def _has_match(self, run: CommandsRun, event: Event, deadline: float) -> bool:
         """Whether a command matches. For commands in which nothing is unknown."""
