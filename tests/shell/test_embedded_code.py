@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.shell.embedded_code import embedded_commands, has_call
+from hookline.shell.filters import MADE_TEXT
 from hookline.shell.run_commands import parse_text, read_commands
 
 
@@ -119,3 +120,48 @@ def test_code_that_only_reads_writes_nothing(line: str) -> None:
 )
 def test_a_command_in_a_variable_or_another_language(line: str) -> None:
     assert ("rm", "x") in {command.words for command in read_commands(line).commands}
+
+
+@pytest.mark.parametrize("before", [33, 200, 499])
+@pytest.mark.parametrize(
+    ("harmless", "last"),
+    [
+        ('os.system("true {}");', 'os.system("rm -r x")'),
+        ('subprocess.run(["true", "{}"]);', 'subprocess.run(["rm", "-r", "x"])'),
+        ('c{} = "true {}"; system(c{});', 'd = "rm -r x"; system(d)'),
+        ("`true {}`;", "`rm -r x`"),
+    ],
+)
+def test_a_command_behind_many_others_is_found(harmless: str, last: str, before: int) -> None:
+    assert "rm -r x" in found("".join(harmless.replace("{}", str(number)) for number in range(before // 2)) + last)
+
+
+def test_of_too_many_commands_the_rest_may_be_any() -> None:
+    code = "".join(f'os.system("true {number}");' for number in range(2_000)) + 'os.system("rm -r x")'
+    assert found(code)[-1] == MADE_TEXT
+
+
+def test_paths_have_no_limit() -> None:
+    code = "".join(f'open("./a{number}", "w");' for number in range(2_000)) + 'open("/etc/x", "w")'
+    assert found(code)[-1].endswith("/etc/x")
+    assert sum(command.startswith("tee ") for command in found(code)) == 1
+
+
+@pytest.mark.parametrize("padding", [100, 5_000])
+@pytest.mark.parametrize(
+    "code",
+    [
+        'os.system("true;{}rm -r x")',
+        "`true;{}rm -r x`",
+        "%x(true;{}rm -r x)",
+        'open(F,{}"rm -r x |")',
+        'system({}"rm -r x")',
+        'c ={}"rm -r x"; system(c)',
+    ],
+)
+def test_padding_hides_no_command(code: str, padding: int) -> None:
+    assert any(each.rstrip().endswith("rm -r x") for each in found(code.replace("{}", " " * padding)))
+
+
+def test_a_line_goes_on_in_the_next() -> None:
+    assert "rm \\\n-r x" in found('os.system("rm \\\n-r x")')

@@ -127,7 +127,8 @@ class Environment:
         if appends:
             values = [old + value for old in (known or {UNKNOWN: None}) for value in values]
         shortened = [
-            each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT for each in values
+            each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT
+            for each in _limit(values, _OTHER_TEXT, 2 * _MAX_ALTERNATIVES)
         ]
         may_grow = not is_literal and (self.is_repeated or len(known) >= _MAX_GROWN_VALUES)
         growing = [each for each in shortened if may_grow and each not in known and _contains_two(each, known)]
@@ -482,7 +483,7 @@ def _as_unknown(value: str) -> str:
     return mark_globs(value).replace(UNKNOWN_WORDS, UNKNOWN)
 
 
-def _limit(alternatives: Sequence[_T], rest: _T) -> list[_T]:
+def _limit(alternatives: Sequence[_T], rest: _T, most: int = _MAX_ALTERNATIVES) -> list[_T]:
     """As many as are worth looking at; `rest` stands for all others."""
     found = list(dict.fromkeys(alternatives))
-    return found if len(found) <= _MAX_ALTERNATIVES else [*found[:_MAX_ALTERNATIVES], rest]
+    return found if len(found) <= most else [*found[:most], rest]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count, pairwise
@@ -59,6 +60,8 @@ _MAX_COMMANDS: Final = 4_000
 _MAX_STEPS: Final = 30_000
 _MAX_CHARACTERS: Final = 4_000_000
 _MAX_PASSES: Final = 4
+_STEPS_BETWEEN_LOOKS: Final = 32  # at the clock
+_MAX_SECONDS: Final = 0.5  # of processor time, so that a busy machine reads the same
 _OUTERMOST: Final = (-1, 0)  # the first step of every path: the text itself
 _CACHED_LENGTH: Final = 4_096
 _PROGRAM_VARIABLE: Final = lazy_pattern(
@@ -187,6 +190,7 @@ class _Reader:
     visited: dict[int, int] = field(default_factory=dict)  # a command's number → the version of the variables
     steps: int = 0
     characters: int = 0
+    deadline: float = field(default_factory=lambda: time.thread_time() + _MAX_SECONDS)
 
     def add_text(self, text: str, path: Path, parent: int, depth: int) -> None:
         """Goes over the commands until no variable gets a new value: a function may be defined before its variables."""
@@ -218,9 +222,12 @@ class _Reader:
         """The command's number."""
         self.steps += 1
         known = self.commands.setdefault(command, len(self.commands))
-        if known >= _MAX_COMMANDS or self.steps > _MAX_STEPS:
+        if known >= _MAX_COMMANDS or self.steps > _MAX_STEPS or self._is_late():
             raise TextTooLong
         return known
+
+    def _is_late(self) -> bool:
+        return self.steps % _STEPS_BETWEEN_LOOKS == 0 and time.thread_time() > self.deadline
 
     def _add_command(self, place: _Place, parent: int) -> None:
         parsed, command = place.parsed, place.command
