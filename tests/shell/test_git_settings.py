@@ -54,10 +54,10 @@ def test_a_setting_that_is_no_program_runs_nothing(text: str) -> None:
 def test_settings_are_read_from_words_and_files() -> None:
     words = ["git", "-c", "a.b=c", "--config-env=d.e=F", "clone", "--config=g.h=i"]
     assert list(settings_of_words(words, {"F": {"x": None}})) == [("a.b", "c"), ("d.e", "x"), ("g.h", "i")]
-    assert list(settings_of_text('[alias]\n  p = push\n[remote "x"] url = y')) == [
+    assert settings_of_text('[alias]\n  p = push\n[remote "x"] uploadpack = y\n[user]\nname = z') == (
         ("alias.p", "push"),
-        ("remote.x.url", "y"),
-    ]
+        ("remote.x.uploadpack", "y"),
+    )
     assert [alias_of(key) for key in ("alias.p", "Alias.q", "user.name")] == ["p", "q", ""]
 
 

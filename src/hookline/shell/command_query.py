@@ -144,7 +144,7 @@ OPTIONS: Final[dict[str, OptionTable]] = {
 }
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
-_MAX_POSITIONS: Final = 8
+_MAX_POSITIONS: Final = 40  # at which a command may begin
 _MAX_SPELLINGS: Final = 10_000
 _READS_STDIN: Final = frozenset(("-", "-s", "/dev/stdin"))  # arguments of a shell that runs what it is given
 
@@ -175,6 +175,14 @@ class CommandQuery:
         return self._is_likely([mark_globs(word) for word in command.words])
 
     def _is_likely(self, words: list[str]) -> bool:
+        answer = self._is_likely_here(words)
+        if answer is not None:
+            return answer
+        starts = [at for at in _commands_behind(words) if _program_answer(words[at], self.names) is not False]
+        return len(starts) > _MAX_POSITIONS or any(self._is_likely_here(words[at:]) for at in starts)
+
+    def _is_likely_here(self, words: list[str]) -> Answer:
+        """None if the command may also begin behind the first word, which is unknown."""
         first, arguments = words[0], words[1:]
         if UNREAD in first:
             return True
@@ -191,7 +199,7 @@ class CommandQuery:
             self._arguments_answer(each, arguments) for each in self.names
         ):
             return True
-        return any(map(self._is_likely, _commands_behind(arguments)))
+        return None
 
     def _has_arguments(self, program: str, arguments: list[str]) -> bool:
         """Whether the flags are there, and the subcommand or something unknown in its place."""
@@ -247,13 +255,15 @@ def program_names(program: str) -> Iterator[str]:
         yield from ("fish", "csh", "tcsh")
 
 
-def _commands_behind(arguments: Sequence[str]) -> Iterator[list[str]]:
-    """What an unknown program may run, or is if `$x` is empty: `$x rm -r y`, `$sudo -u root rm -r y`."""
+def _commands_behind(words: Sequence[str]) -> Iterator[int]:
+    """Where the command may begin that an unknown program runs, or that it is if `$x` is empty: `$x rm -r y`,
+    `$sudo -u root rm -r y`.
+    """
     may_be_value = False
-    for at, word in enumerate(arguments[:_MAX_POSITIONS]):
+    for at, word in enumerate(words[1:], 1):
         is_option = word.startswith("-")
         if not is_option and not ASSIGNMENT.match(word):
-            yield list(arguments[at:])
+            yield at
             if not may_be_value and not HAS_UNKNOWN.search(word):
                 return
         may_be_value = is_option

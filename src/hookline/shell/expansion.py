@@ -416,19 +416,22 @@ def _echo(arguments: Sequence[str]) -> list[str]:
 
 
 def _printf(template: str, arguments: Sequence[str]) -> str:
-    rest, parts = list(arguments), list[str]()
-    for _ in range(_MAX_ALTERNATIVES):
+    """It is used again until no argument is left."""
+    rest, parts, size = list(reversed(arguments)), list[str](), 0
+    unescaped = _unescape(template)
+    while size <= _MAX_VALUE_CHARS:
         used = len(rest)
-        parts.append(_CONVERSION.sub(lambda match: _convert(match, rest), _unescape(template)))
+        parts.append(_CONVERSION.sub(lambda match: _convert(match, rest), unescaped))
         if not rest or len(rest) == used:
             return "".join(parts)
-    return UNKNOWN
+        size += max(1, len(parts[-1]))
+    return _OTHER_TEXT
 
 
 def _convert(match: re.Match[str], rest: list[str]) -> str:
     if match[1]:
         return "%"
-    value = rest.pop(0) if rest else ""
+    value = rest.pop() if rest else ""
     if match[3] in "sdiu" and not match[2]:
         return value
     return _unescape(value) if match[3] == "b" else UNKNOWN

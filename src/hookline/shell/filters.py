@@ -43,7 +43,7 @@ def _filter(words: Sequence[str], text: str) -> list[str]:
         return [UNKNOWN]
     if UNREAD in text:
         return [MADE_TEXT]
-    if HAS_UNKNOWN.search(text) or len(text) > _MAX_TEXT or text.count("\n") > _MAX_LINES:
+    if HAS_UNKNOWN.search(text):
         return [UNKNOWN]
     name, arguments = program_name(words[0]), [word for word in words[1:] if word != "--"]
     if any(map(HAS_UNKNOWN.search, arguments)):
@@ -51,7 +51,7 @@ def _filter(words: Sequence[str], text: str) -> list[str]:
     if name in _COPIES:
         return [text, UNKNOWN]
     run = _FILTERS.get(name)
-    if run is None:
+    if run is None or len(text) > _MAX_TEXT or text.count("\n") > _MAX_LINES:
         return [MADE_TEXT]
     try:
         printed = run(arguments, text)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import islice, pairwise
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.filters import MADE_TEXT
 from hookline.shell.wrappers import InnerCommand
 
 _PROGRAM_KEY: Final = lazy_pattern(
@@ -27,6 +29,7 @@ _KEY: Final = lazy_pattern(r"[A-Za-z][\w-]*\..*[\w-]", re.DOTALL)
 _SECTION: Final = lazy_pattern(r"\[\s*([\w.-]+)(?:\s+\"([^\"]*)\")?\s*\]")
 _TRANSPORTS: Final = frozenset(("--upload-pack", "--receive-pack", "--exec"))
 _NAMES_PROGRAM: Final = lazy_pattern(r" (?:-c|config\b|clone\b|--(?:upload-pack|receive-pack|exec=|config)|ext::)")
+_MAX_SETTINGS: Final = 200  # of a file; if it has more of them, git may run anything
 SETTINGS_FILES: Final = (".gitconfig", "config", "gitconfig", "config.worktree")
 
 Settings = Iterator[tuple[str, str]]
@@ -61,10 +64,20 @@ def stored_settings(words: Sequence[str]) -> Settings:
         yield from ((key, value) for key, value in pairwise(operands) if _KEY.fullmatch(key))
 
 
-def settings_of_text(text: str) -> Settings:
-    """Those of a file: `[alias]`, `p = push`."""
+@lru_cache(maxsize=16)
+def settings_of_text(text: str) -> tuple[tuple[str, str], ...]:
+    """Those of a file that name a program or a command: `[alias]`, `p = push`."""
+    found = dict.fromkeys(setting for setting in _lines_of_text(text) if _names_command(setting[0]))
+    return tuple(found) if len(found) <= _MAX_SETTINGS else (("core.pager", MADE_TEXT), *islice(found, _MAX_SETTINGS))
+
+
+def _names_command(key: str) -> bool:
+    return bool(alias_of(key)) or any(pattern.fullmatch(key) for pattern in (_PROGRAM_KEY, _MARKED_KEY))
+
+
+def _lines_of_text(text: str) -> Settings:
     section = ""
-    for line in text.splitlines()[:500]:
+    for line in text.splitlines():
         if found := _SECTION.match(line.strip()):
             section = ".".join(each for each in found.groups() if each)
             line = line.strip()[found.end() :]

@@ -15,28 +15,29 @@ from hookline.shell.filters import MADE_TEXT
 from hookline.shell.programs import CODE_VARIABLES
 from hookline.shell.wrappers import InnerCommand
 
-_MAX_TEXT: Final = 20_000
-_MAX_FOUND: Final = 32
+_MAX_FOUND: Final = 200  # different ones
 
+# A text is as long as its writer wants, so no pattern may count what it skips, and none goes over the same part again from
+# every place where it may begin: it skips no newline behind one, and stops where it could begin anew.
 _VI: Final = (
-    lazy_pattern(r"(?:\A|[|\n\"'+:])[\s:+]*(?:sil\w*!?\s+|exe\w*\s+[\"']|[\d,%$.]+)*(?:r|w|read|write)?\s*!+([^\n]+)"),
+    lazy_pattern(r"(?:\A|[|\n\"'+:])[ \t]*+(?:sil\w*!?[ \t]++|[\d,%$.])*(?:r|w|read|write)?[ \t]*!+([^\n]+)"),
 )
 _GDB: Final = (
-    lazy_pattern(r"(?:\A|\n|=)\s*(?:platform\s+)?(?:shell|!|make)\s*([^\n]+)"),
-    lazy_pattern(r"(?:\A|\n|=)\s*pipe\b[^|\n]*\|([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n|=)[ \t]*(?:platform\s+)?(?:shell|!|make)\s*([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n|=)[ \t]*pipe\b(?:(?!=[ \t]*pipe\b)[^|\n])*\|([^\n]+)"),
 )
 _SQL: Final = (
     lazy_pattern(r"\\!\s*([^\n]+)"),
-    lazy_pattern(r"\\(?:o|g|gx|w|copy\b[^\n|]*program)\s*[|']\s*([^\n']+)"),
-    lazy_pattern(r"(?i)(?:\A|[\n;])\s*(?:\.?system|\.?shell)\s+([^\n;]+)"),
+    lazy_pattern(r"\\(?:o|g|gx|w|copy\b[^\n|\\]*program)\s*[|']\s*([^\n']+)"),
+    lazy_pattern(r"(?i)(?:\A|[\n;])[ \t]*(?:\.?system|\.?shell)\s+([^\n;]+)"),
     lazy_pattern(r"(?i)\bprogram\s+'([^'\n]+)'"),
-    lazy_pattern(r"(?:\A|\n)\s*\.(?:once|output|import|read)\s+[\"']?\|([^\n]+)"),
+    lazy_pattern(r"(?:\A|\n)[ \t]*\.(?:once|output|import|read)\s+[\"']?\|([^\n]+)"),
 )
-_TCL: Final = (lazy_pattern(r"(?:\A|[\n;\[{])\s*(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;\]}]+)"),)
-_BANG: Final = (lazy_pattern(r"(?:\A|\n|;)\s*!([^\n]+)"),)
+_TCL: Final = (lazy_pattern(r"(?:\A|[\n;\[{])[ \t]*(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;\]}]+)"),)
+_BANG: Final = (lazy_pattern(r"(?:\A|\n|;)[ \t]*!([^\n]+)"),)
 _MAKE: Final = (
     lazy_pattern(r"\n\t[@+\t -]*([^\n]+)"),
-    lazy_pattern(r"(?:\A|\n|=)[^\n:=;#]+::?(?!=)[^\n;]*;[@+\t -]*([^\n]+)"),
+    lazy_pattern(r"(?:\A(?:--?\w+=)?|\n)[^\n:=;#]+::?(?!=)[^\n;]*;[@+\t -]*([^\n]+)"),
     lazy_pattern(r"\$[({]shell\s+([^)}\n]+)"),
 )
 _CRON: Final = (lazy_pattern(r"(?:\A|\n)[ \t]*(?:@\w+|(?:[\d*,/A-Za-z-]+[ \t]+){4}[\d*,/A-Za-z-]+)[ \t]+([^\n]+)"),)
@@ -64,7 +65,7 @@ CODE_FILES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Files that a program runs without being told."""
 PACKAGE_PROGRAMS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "npx"))
-_PACKAGE_SCRIPT: Final = lazy_pattern(r"\"[\w:.-]+\"\s*:\s*\"((?:[^\"\\]|\\.){1,4000})\"")
+_PACKAGE_SCRIPT: Final = lazy_pattern(r"\"[\w:.-]+\"\s*:\s*\"((?:[^\"\\]|\\.)+)\"")
 _SET_SCRIPT: Final = lazy_pattern(r"scripts\.[\w:.-]+=(.+)", re.DOTALL)
 
 
@@ -72,18 +73,18 @@ def package_commands(words: Sequence[str], packages: Iterable[str]) -> Iterator[
     """`npm pkg set scripts.x='rm y'`, and the scripts of a package.json that the same line writes."""
     yield from (InnerCommand(code=found[1]) for word in words if (found := _SET_SCRIPT.fullmatch(word)))
     for text in packages:
-        codes = _first_groups(_PACKAGE_SCRIPT, text[:_MAX_TEXT])
-        yield from (InnerCommand(code=code.replace('\\"', '"')) for code in codes if " " in code)
+        codes = _groups(_PACKAGE_SCRIPT, text)
+        yield from _limit(InnerCommand(code=code.replace('\\"', '"')) for code in codes if " " in code)
 
 
 _SQL_FILES: Final = lazy_pattern(
     r"(?i)\\(?:o|i|ir|w|g)\s+[\"']?([^\s|\"';]+)"
-    r"|(?:\A|\n|;)\s*\.(?:output|once|backup|save|restore|read|open|import|log|dump|clone|excel)\s+[\"']?([^\s|\"';]+)"
+    r"|(?:\A|\n|;)[ \t]*\.(?:output|once|backup|save|restore|read|open|import|log|dump|clone|excel)\s+[\"']?([^\s|\"';]+)"
     r"|\b(?:outfile|dumpfile|infile|attach(?:\s+database)?|backup\s+to|vacuum\s+into)\s+[\"']([^\"'\n]+)"
-    r"|\bcopy\b[^;\n]{0,400}?\b(?:to|from)\s+[\"']([^\"'\n]+)"
+    r"|\bcopy\b(?:(?!\bcopy\b)[^;\n])*?\b(?:to|from)\s+[\"']([^\"'\n]+)"
 )
 _VI_FILES: Final = lazy_pattern(
-    r"(?:\A|[|\n+:])[\s:+]*[\d,%$.]*(?:w|wq|write|sav|saveas|r|read|so|source|e|edit|up|x)!?\s+(?:>>\s*)?([~/.\w$][^\s|!]*)"
+    r"(?:\A|[|\n+:])[ \t]*[\d,%$.]*(?:w|wq|write|sav|saveas|r|read|so|source|e|edit|up|x)!?\s+(?:>>\s*)?([~/.\w$][^\s|!]*)"
 )
 FILES: Final[Mapping[str, re.Pattern[str]]] = {
     **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "pgcli", "mycli", "litecli"), _SQL_FILES),
@@ -103,7 +104,24 @@ def has_commands(words: Sequence[str]) -> bool:
 
 def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
     """What the program runs or writes, because of its arguments or what it reads."""
-    texts = [text[:_MAX_TEXT] for text in (*words[1:], *inputs)]
+    return _limit(_commands_in(name, words, inputs))
+
+
+def _limit(commands: Iterable[InnerCommand]) -> Iterator[InnerCommand]:
+    """Each of them once. If there are too many to read them all, the rest may be any command."""
+    found = set[InnerCommand]()
+    for command in commands:
+        if command in found:
+            continue
+        if len(found) == _MAX_FOUND:
+            yield InnerCommand(code=MADE_TEXT)
+            return
+        found.add(command)
+        yield command
+
+
+def _commands_in(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
+    texts = (*words[1:], *inputs)
     if name in ("sed", "gsed", "ssed"):
         for text in texts:
             yield from _sed_commands(text.removeprefix("--expression="))
@@ -118,68 +136,62 @@ def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) ->
         yield from _ssh_commands(words)
     else:
         for pattern in LANGUAGES[name]:
-            yield from (InnerCommand(code=code) for text in texts for code in _first_groups(pattern, text))
+            yield from (InnerCommand(code=code) for text in texts for code in _groups(pattern, text))
         files = FILES.get(name)
         if files is not None:
-            yield from (InnerCommand(("tee", file)) for text in texts for file in _first_groups(files, text))
+            yield from (InnerCommand(("tee", file)) for text in texts for file in _groups(files, text))
         if name in ("make", "gmake", "bmake"):
             yield from _make_variables(words)
 
 
-def _first_groups(pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    for number, found in enumerate(pattern.finditer(text)):
-        if number >= _MAX_FOUND:
-            return
+def _groups(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for found in pattern.finditer(text):
         if code := next((group for group in found.groups() if group), ""):
             yield code.rstrip("'\"")
 
 
 _SUBSTITUTION: Final = lazy_pattern(
-    r"(?<![A-Za-z])s([^\w\s\\])((?:\\.|(?!\1)[^\\\n]){0,2000})\1((?:\\.|(?!\1)[^\\]){0,2000})\1([gpiIm0-9]*)([eM]?[gpiIm0-9]*)(?:w\s*([^\n;}]+))?"
+    r"(?<![A-Za-z])s([!-/:-@\[\]-`{-~])((?:\\.|(?!\1)[^\\\n])*)\1((?:\\.|(?!\1)[^\\])*)\1([gpiIm0-9]*)([eM]?[gpiIm0-9]*)(?:w\s*([^\n;}]+))?"
 )
-_ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n]){0,2000}/[IM]*)"
+_ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n])*/[IM]*)"
 _SED_COMMAND: Final = lazy_pattern(
-    rf"(?:\A|[;{{}}\n])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+)|[rR]\s*([^\n;}}]+))"
+    rf"(?:\A|[;{{}}\n])[ \t]*(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?[ \t!]*)?(?:e\s+([^\n]+)|[wW]\s+([^\n;}}]+)|[rR]\s*([^\n;}}]+))"
 )
 
 
 _SED_RUNS_INPUT: Final = lazy_pattern(
-    rf"(?:\A|[;{{\n=])\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?[\s!]*)?e\s*(?:[;}}\n]|\Z)|([^\w\s\\])[gpiIm0-9]*e[gpiIm0-9]*(?:[\s;}}]|\Z)"
+    rf"(?:\A|[;{{\n=])[ \t]*(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?[ \t!]*)?e[ \t]*(?:[;}}\n]|\Z)|([^\w\s\\])[gpiIm0-9]*e[gpiIm0-9]*(?:[\s;}}]|\Z)"
 )  # `e`, and `s/x//e`: the line itself is run
 
 
 def _sed_commands(script: str) -> Iterator[InnerCommand]:
     """`e command`, `s/x/command/e`, `w file` and `s/x/y/w file`."""
-    for number, found in enumerate(_SUBSTITUTION.finditer(script)):
-        if number >= _MAX_FOUND:
-            break
+    for found in _SUBSTITUTION.finditer(script):
         if "e" in found[5]:
             yield InnerCommand(code=found[3])
         if found[6]:
             yield InnerCommand(("tee", found[6].strip()))
-    for number, found in enumerate(_SED_COMMAND.finditer(script)):
-        if number >= _MAX_FOUND:
-            break
+    for found in _SED_COMMAND.finditer(script):
         if found[1]:
             yield InnerCommand(code=found[1].rstrip("}"))
         elif found[2] or "/" in found[3]:
             yield InnerCommand(("tee", found[2].strip()) if found[2] else ("cat", found[3].strip()))
 
 
-_AWK_FILE: Final = lazy_pattern(r">>?\s*\"((?:[^\"\\\n]|\\.){1,400})\"")
-_AWK_INPUT: Final = lazy_pattern(r"getline[^<;}\n]{0,100}<\s*\"((?:[^\"\\\n]|\\.){1,400})\"")
+_AWK_FILE: Final = lazy_pattern(r">>?\s*\"((?:[^\"\\\n]|\\.)+)\"")
+_AWK_INPUT: Final = lazy_pattern(r"getline(?:(?!getline)[^<;}\n])*<\s*\"((?:[^\"\\\n]|\\.)+)\"")
 _AWK_PIPES: Final = (
-    lazy_pattern(r"\|&?\s*\"((?:[^\"\\\n]|\\.){1,2000})\""),
-    lazy_pattern(r"\"((?:[^\"\\\n]|\\.){1,2000})\"\s*\|&?\s*getline"),
-    lazy_pattern(r"printf?\s*\(?\s*\"((?:[^\"\\\n]|\\.){1,2000})\"[^|\n;}]{0,200}\|\s*\"[^\"\n]*sh\b"),
+    lazy_pattern(r"\|&?\s*\"((?:[^\"\\\n]|\\.)+)\""),
+    lazy_pattern(r"(?<!\\)\"((?:[^\"\\\n]|\\.)+)\"\s*\|&?\s*getline"),
+    lazy_pattern(r"printf?\s*\(?\s*\"((?:[^\"\\\n]|\\.)+)\"(?:(?!printf?\s*\(?\s*\")[^|\n;}])*\|\s*\"[^\"\n]*sh\b"),
 )
 
 
 def _awk_commands(program: str) -> Iterator[InnerCommand]:
     for pattern in _AWK_PIPES:
-        yield from (InnerCommand(code=code) for code in _first_groups(pattern, program))
-    yield from (InnerCommand(("tee", file)) for file in _first_groups(_AWK_FILE, program))
-    yield from (InnerCommand(("cat", file)) for file in _first_groups(_AWK_INPUT, program))
+        yield from (InnerCommand(code=code) for code in _groups(pattern, program))
+    yield from (InnerCommand(("tee", file)) for file in _groups(_AWK_FILE, program))
+    yield from (InnerCommand(("cat", file)) for file in _groups(_AWK_INPUT, program))
 
 
 _SSH_COMMAND: Final = lazy_pattern(r"(?is)(?:-o)?\s*(?:proxy|local|remote|knownhosts)command\s*[=\s]\s*(.+)")

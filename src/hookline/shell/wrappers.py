@@ -17,7 +17,7 @@ from hookline.shell.expansion import mark_pattern
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
-_MAX_POSITIONS: Final = 20
+_MAX_POSITIONS: Final = 40  # at which a command may begin
 _FOUND_NAME: Final = lazy_pattern(r"[\w.@%+=:,*?-]*\w[\w.@%+=:,*?-]*", re.ASCII)
 _NO_OPTIONS: Final = CommandWrapper()
 
@@ -381,7 +381,7 @@ def _skip_subcommands(words: Sequence[str], names: tuple[str, ...]) -> int | Non
     at = 1
     for name in names:
         wanted = name.split("|")
-        found = next((n for n in range(at, min(len(words), at + _MAX_POSITIONS)) if words[n] in wanted), None)
+        found = next((n for n in range(at, len(words)) if words[n] in wanted), None)
         if found is None:
             unknown = next((n for n in range(at, len(words)) if HAS_UNKNOWN.search(words[n])), None)
             if unknown is None:
@@ -476,9 +476,11 @@ def _commands_after_options(wrapper: Wrapper, name: str, words: Sequence[str], s
 
 
 def _possible_commands(words: Sequence[str]) -> Iterator[list[str]]:
-    for at, word in enumerate(words[:_MAX_POSITIONS]):
-        if word and not word.startswith("-") and not ASSIGNMENT.match(word):
-            yield list(words[at:])
+    """One from each word on that may be a program. Beyond the limit, it may be any command."""
+    starts = [at for at, word in enumerate(words) if word and not word.startswith("-") and not ASSIGNMENT.match(word)]
+    yield from (list(words[at:]) for at in starts[:_MAX_POSITIONS])
+    if len(starts) > _MAX_POSITIONS:
+        yield [UNKNOWN_WORDS + UNREAD]
 
 
 def _codes_of_options(words: Sequence[str], options: re.Pattern[str]) -> Iterator[InnerCommand]:
@@ -498,9 +500,10 @@ def _programs_of_options(words: Sequence[str], options: frozenset[str]) -> Itera
         if option in options:
             rest = list(words[at + 1 :])
             program = value if has_value else rest.pop(0) if rest else ""
-            for cut in range(min(len(rest), _MAX_POSITIONS) + 1):
-                if program:
-                    yield InnerCommand((program, *rest[cut:]))
+            if program and len(rest) <= _MAX_POSITIONS:
+                yield from (InnerCommand((program, *rest[cut:])) for cut in range(len(rest) + 1))
+            elif program:  # which of the words are its first arguments is not known
+                yield InnerCommand((program, UNKNOWN_WORDS, *rest))
 
 
 def _run_by_options(words: Sequence[str], options: frozenset[str]) -> Iterator[list[str]]:
