@@ -184,3 +184,13 @@ def test_a_change_says_what_differs(hookline, recorder):
     assert process.exit_code == 2
     difference, _ = replayed(hookline, "--with", "new.yaml")
     assert difference["parts"] == ["tool.input.timeout"]
+
+
+def test_what_a_program_answered_holds_for_a_copy_of_its_file(hookline, recorder):
+    text = "hooks: [{id: a, on: tool.before, then: {run: 'echo no >&2; exit 2'}, on_error: closed}]"
+    asyncio.run(recorder.decide(write_hooks(text), tool_event("ls")))
+    Path("new.yaml").write_text(text)
+    (counts,) = replayed(hookline, "--with", "new.yaml")
+    assert (counts["same"], counts["unknown"]) == (1, {})
+    Path("new.yaml").write_text(text.replace("echo no", "echo never"))
+    assert replayed(hookline, "--with", "new.yaml")[-1]["unknown"] == {"a": 1}

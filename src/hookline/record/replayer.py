@@ -68,8 +68,13 @@ class HooksThen:
             return then.then == hook.then
         return bool(self.files) and hook.origin.file not in self.files and entry.get("line") == hook.origin.line
 
-    def has_same_on_error(self, hook: Hook) -> bool:
-        then = self.by_name.get((hook.origin.file, hook.id))
+    def is_moved(self, hook: Hook, entry: Mapping[str, Any]) -> bool:
+        """Whether the hook of this entry, in another file, did what the hook would do: `--with` may name a changed copy."""
+        then = self.by_name.get((entry.get("file", ""), hook.id))
+        return hook.origin.file not in self.files and then is not None and then.then == hook.then
+
+    def has_same_on_error(self, hook: Hook, entry: Mapping[str, Any]) -> bool:
+        then = self.by_name.get((entry.get("file", ""), hook.id))
         return then is None or then.on_error == hook.on_error
 
 
@@ -90,9 +95,13 @@ class ReplayedAnswers:
         self.unknown = set()
 
     def take(self, hook: Hook) -> dict[str, Any] | None:
-        for at, entry in enumerate(self.trace):
-            if entry.get("hook") == hook.id and entry.get("file") == hook.origin.file:
+        of_this_id = [(at, entry) for at, entry in enumerate(self.trace) if entry.get("hook") == hook.id]
+        for at, entry in of_this_id:
+            if entry.get("file") == hook.origin.file:
                 return self.trace.pop(at) if self.hooks_then.is_same(hook, entry) else None
+        for at, entry in of_this_id:
+            if self.hooks_then.is_moved(hook, entry):
+                return self.trace.pop(at)
         return None
 
 
@@ -137,7 +146,7 @@ class ReplayedAction:
         failure, applied = entry.get("failure"), entry.get("applied", True)
         if not isinstance(failure, dict) or failure["kind"] == FailureKind.NOT_ACCEPTED:
             return parse_outcome(entry.get("outcome"), applied=applied)
-        if self._answers.hooks_then.has_same_on_error(self._hook):
+        if self._answers.hooks_then.has_same_on_error(self._hook, entry):
             return parse_outcome(
                 entry.get("outcome"), applied=False
             )  # with what its on_error said; a failure is no fire
