@@ -74,6 +74,7 @@ def test_a_refused_question(hookline, recorder):
         (["--session", "s2"], ["deploy it"]),
         (["--event", "UserPromptSubmit"], ["deploy it"]),
         (["--tool", "Bash", "--verdict", "ask"], ["git push"]),
+        (["--tool", "bash", "--verdict", "ask"], ["git push"]),
         (["--text", "PUSH"], ["git push"]),
         (["--limit", "1"], ["deploy it"]),
         (["--since", "1h", "--limit", "1"], ["deploy it"]),

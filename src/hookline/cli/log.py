@@ -48,7 +48,7 @@ _VERDICTS: Final = ("allow", "ask", "deny", "silent")
 @click.option("--host", default="", metavar="NAME", help="Only decisions in this host: claude-code, mcp, hookline …")
 @click.option("--session", default="", metavar="ID", help="Only decisions of this session.")
 @click.option("--event", type=EventName(), default=None, help="Only decisions about this event.")
-@click.option("--tool", default="", metavar="NAME", help="Only calls of this tool.")
+@click.option("--tool", default="", metavar="NAME", help="Only calls of this tool, in any case.")
 @click.option("--verdict", type=click.Choice(_VERDICTS), default=None, help="Only decisions with this verdict.")
 @click.option(
     "--hook",

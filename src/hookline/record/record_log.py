@@ -32,7 +32,7 @@ class LogFilter:
     host: str = ""
     session: str = ""
     event: str = ""
-    tool: str = ""
+    tool: str = ""  # in any case: agents call their shell Bash and bash
     verdict: str = ""
     hook: str = ""
     text: str = ""  # anywhere in the record, in any case
@@ -42,6 +42,7 @@ class LogFilter:
             record.get("kind") == "decision"
             and record["at"] >= self.since
             and all(not wanted or record.get(key) == wanted for key, wanted in self._fields)
+            and (not self.tool or self.tool.lower() == record.get("tool", "").lower())
             and (not self.hook or self.hook in _hooks_of(record))
             and (not self.text or self.text.lower() in json.dumps(record, ensure_ascii=False).lower())
         )
@@ -50,6 +51,8 @@ class LogFilter:
         """False only if the line is no record that matches, nor what came of one. Parsing a line costs ten times this."""
         if any(mark in line for mark in _OUTCOME_MARKS):
             return True
+        if self.tool.isascii() and self.tool and _quoted(self.tool).lower() not in line.lower():
+            return False
         return all(not wanted or _quoted(wanted) in line for wanted in (*(w for _, w in self._fields), self.hook))
 
     @property
@@ -58,7 +61,6 @@ class LogFilter:
             ("host", self.host),
             ("session", self.session),
             ("event", self.event),
-            ("tool", self.tool),
             ("verdict", self.verdict),
         )
 
