@@ -62,6 +62,7 @@ def project(tmp_path: Path) -> Project:
         ("tools/guard.pl", "use lib 'lib';\nuse My::Rules;", "lib/My/Rules.pm"),
         ("tools/guard.lua", 'local r = require("lib.rules")', "lib/rules.lua"),
         ("Makefile", "check:\n\tsh tools/judge.sh", "tools/judge.sh"),
+        ("Makefile", "-include tools/judge.mk\ncheck:\n\ttrue", "tools/judge.mk"),
         ("package.json", '{"scripts": {"check": "node tools/judge.js"}}', "tools/judge.js"),
     ],
 )
