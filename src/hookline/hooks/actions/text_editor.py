@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from hookline.hooks.invisible import without_invisible
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.hooks.readings import value_readings
 from hookline.lazy_dataclasses import dataclass
@@ -22,12 +23,12 @@ class TextEditor:
     def apply(self, value: Any, key: str = "", depth: int = 0) -> Any:
         """Raises ActionError if a text is where it cannot be edited: it must not pass as it is."""
         if isinstance(value, str):
-            return self.edit(value, key)
+            return self._edit_text(value, key)
         if value is None or isinstance(value, bool | int | float):
             return value
         if isinstance(value, bytes | bytearray):
             text = value.decode("utf-8", "surrogateescape")
-            new = self.edit(text, key)
+            new = self._edit_text(text, key)
             return value if new == text else type(value)(new.encode("utf-8", "surrogateescape"))
         if not isinstance(value, dict | list | tuple | set | frozenset):
             return self._check_object(value, key)
@@ -39,11 +40,22 @@ class TextEditor:
         make = getattr(type(value), "_make", type(value))  # a named tuple takes its items one by one
         return items if isinstance(value, list) else make(items)
 
+    def _edit_text(self, text: str, key: str) -> str:
+        """Without its invisible characters only if they hide something that is edited."""
+        new = self.edit(text, key)
+        visible = without_invisible(new)
+        if visible == new:
+            return new
+        edited = self.edit(visible, key)
+        return new if edited == visible else edited
+
     def _edit_mapping(self, value: dict[Any, Any], depth: int) -> dict[Any, Any]:
         edited: dict[Any, Any] = {}
         for name, each in value.items():
-            new = self.edit(name, "") if self.edits_keys and isinstance(name, str) else name
-            while new != name and (new in edited or new in value):  # two secrets may become one name
+            new = self.apply(name, "", depth + 1) if self.edits_keys else name
+            while (
+                isinstance(new, str) and new != name and (new in edited or new in value)
+            ):  # two secrets may become one name
                 new += "_"
             edited[new] = self.apply(each, str(name), depth + 1)
         return edited

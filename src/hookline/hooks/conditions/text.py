@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
+from hookline.hooks.invisible import without_invisible
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.protocols import Need, Readings, Subject, TextPattern
 from hookline.hooks.readings import WRONG_GUESS, compute_once, ends_in_guess, texts_of, unanimous, value_readings
@@ -69,14 +70,17 @@ _SHORT_REPR = reprlib.Repr()  # safe for large and deep facts
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The text at a path. A list is read item by item, and an object by the texts in it and as JSON."""
+    """The text at a path. A list is read item by item, and an object by the texts in it and as JSON.
+
+    A text with invisible characters is read with them and without.
+    """
 
     path: FactPath
     is_cacheable = False
 
     def texts(self, event: Event, deadline: float = NO_DEADLINE) -> tuple[str, ...]:
         value = event.read(self.path)
-        if type(value) is str:
+        if type(value) is str and (value.isascii() or without_invisible(value) is value):
             return (value,)
         if value is MISSING and EVERY_ITEM not in self.path:
             return ()
@@ -87,8 +91,9 @@ class Fact:
 
     def _read(self, event: Event, deadline: float) -> Readings:
         values = in_time(read_all(event.facts, self.path), deadline)
-        found = (texts for value in values for texts in value_readings(value, deadline=deadline))
-        return tuple(dict.fromkeys(found)) or ((),)
+        found = [texts for value in values for texts in value_readings(value, deadline=deadline)]
+        visible = [tuple(map(without_invisible, texts)) for texts in in_time(found, deadline)]
+        return tuple(dict.fromkeys((*found, *visible))) or ((),)
 
     def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
