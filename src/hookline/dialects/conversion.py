@@ -22,8 +22,8 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tool_name import HOST_NAMES, ToolName
-from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
+from hookline.hooks.tool_name import HOST_NAMES, UNKNOWN_SERVER, ToolName, mcp_address
+from hookline.hooks.tools import MCP_PREFIX, NATIVE, VOCABULARIES, Vocabulary
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import field_names, replace
 from hookline.lazy_imports import lazy_pattern
@@ -174,7 +174,15 @@ def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> st
     )
     if kind is not None:
         return next(iter(target.names.get(kind, ())), None)
+    address = mcp_address(name)
+    if address is not None and names_servers(target) and address[0] != UNKNOWN_SERVER:
+        return target.mcp.format(server=address[0], tool=address[1])
     return None if name in target.known_names else name
+
+
+def names_servers(vocabulary: Vocabulary) -> bool:
+    """Whether the name of an MCP tool surely tells its server."""
+    return "{server}" in vocabulary.mcp and vocabulary.mcp != MCP_PREFIX
 
 
 def _translate_field(field: ToolField, target: Vocabulary) -> ToolField:

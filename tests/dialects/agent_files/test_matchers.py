@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.dialects.agent_files.format import FORMATS
+from hookline.dialects.agent_files.format import FORMATS, AgentFormat
 from hookline.dialects.agent_files.kiro import FILE_FORMAT
 from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher, write_matcher
 from hookline.dialects.conversion import NotExpressible
@@ -12,7 +12,7 @@ from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.event import Event
-from hookline.hooks.tools import VOCABULARIES
+from hookline.hooks.tools import NATIVE, VOCABULARIES
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern
 
@@ -103,6 +103,35 @@ def test_not_every_event_takes_a_matcher() -> None:
 )
 def test_a_matcher_is_written_as_it_was_read(name: str, event: str, matcher: str) -> None:
     assert write_matcher(FORMATS[name], parse_matcher(FORMATS[name], matcher, event), event) == matcher
+
+
+@pytest.mark.parametrize("matcher", ["@mcp", "@mcp.*stat.*", "shell"])
+def test_a_matcher_in_a_hook_file_of_kiro_is_written_as_it_was_read(matcher: str) -> None:
+    assert write_matcher(FILE_FORMAT, parse_matcher(FILE_FORMAT, matcher, "PreToolUse"), "PreToolUse") == matcher
+
+
+@pytest.mark.parametrize(
+    ("format", "event", "matcher"),
+    [
+        (FILE_FORMAT, "PreToolUse", "@git/.*"),
+        (FORMATS["kiro"], "preToolUse", "@git"),
+        (FORMATS["codex"], "PreToolUse", "^mcp__git__"),
+        (FORMATS["gemini_cli"], "BeforeTool", "^mcp__git__"),
+    ],
+)
+@pytest.mark.parametrize(("text", "vocabulary"), [("mcp.git.*", "native"), ("@git/*", "kiro")])
+def test_all_tools_of_an_mcp_server(format: AgentFormat, event: str, matcher: str, text: str, vocabulary: str) -> None:
+    condition = match_tool_name(shorthand("tool", text), VOCABULARIES[vocabulary])
+    assert write_matcher(format, condition, event) == matcher
+    written = parse_matcher(format, matcher, event)
+    for name in ("mcp__git__status", "mcp__github__status", "Bash"):
+        event_ = Event("tool.before", {"tool": {"name": name, "input": {}}})
+        assert written.holds(event_) is condition.holds(event_) is (name == "mcp__git__status")
+
+
+def test_an_agent_that_does_not_name_the_server_has_no_matcher_for_it() -> None:
+    with pytest.raises(NotExpressible):
+        write_matcher(FORMATS["cursor"], match_tool_name(shorthand("tool", "mcp.git.*"), NATIVE), "preToolUse")
 
 
 def test_names_of_another_vocabulary_are_translated() -> None:

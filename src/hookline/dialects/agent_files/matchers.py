@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from hookline.dialects.agent_files.format import AgentFormat, BadPatternPolicy, Matching
-from hookline.dialects.conversion import NotExpressible, flatten_all
+from hookline.dialects.conversion import NotExpressible, flatten_all, names_servers, translate_tool_name
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not, all_of
@@ -14,6 +15,7 @@ from hookline.hooks.conditions.text import Exists, Fact, Matches
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.hooks.tool_input import tool_field
 from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import Vocabulary
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
@@ -22,6 +24,8 @@ _NAMES: Final = lazy_pattern(r"[A-Za-z0-9_|]+")
 _PLAIN_NAME: Final = lazy_pattern(r"[A-Za-z0-9_]+")
 _ANY_TOOL: Final = ("", "*", ".*")
 _MCP_TOOL: Final = "mcp[_.:]|MCP:|@"
+_SERVER: Final = lazy_pattern(r"[\w.:@/-]+[_./]\*")
+_ALL_MCP: Final = "@mcp"  # what follows is a pattern for the name
 
 
 def takes_matcher(format: AgentFormat, event_name: str) -> bool:
@@ -102,9 +106,9 @@ def _match_aliases(format: AgentFormat, text: str) -> Condition:
     """A tool with several names is meant by a pattern that matches one of them."""
     if text == "@builtin":
         return _match_glob(format, text)
-    if text.startswith("@mcp"):
+    if text.startswith(_ALL_MCP):
         any_mcp_tool = match_tool_name(pattern(_MCP_TOOL, Syntax.JAVASCRIPT), format.vocabulary)
-        name = text.removeprefix("@mcp")
+        name = text.removeprefix(_ALL_MCP)
         return all_of([any_mcp_tool, match_tool_name(pattern(name or ".", Syntax.JAVASCRIPT), format.vocabulary)])
     compiled = pattern(text, Syntax.JAVASCRIPT)
     meant = [own for alias, own in format.tool_aliases.items() if compiled.search(alias) or compiled.search(own)]
@@ -124,21 +128,30 @@ def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str 
     parts = flatten_all(when)
     if not parts:
         return None
-    if not takes_matcher(format, event_name) or len(parts) > 1:
+    if not takes_matcher(format, event_name):
         raise NotExpressible("its condition")
-    for text in _spellings(format, parts[0]):
+    for text in _spellings(format, parts):
         try:
-            if text not in _ANY_TOOL and parse_matcher(format, text, event_name) == parts[0]:
+            if text not in _ANY_TOOL and parse_matcher(format, text, event_name) == all_of(parts):
                 return text
         except BadPattern:
             continue
-    if isinstance(parts[0], Matches) and isinstance(parts[0].subject, ToolName):
+    if len(parts) == 1 and isinstance(parts[0], Matches) and isinstance(parts[0].subject, ToolName):
         return _write_names(format, parts[0].pattern, parts[0].subject, event_name)
     raise NotExpressible("its condition")
 
 
-def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
-    """The ways in which this condition could have been written."""
+def _spellings(format: AgentFormat, parts: Sequence[Condition]) -> list[str]:
+    """The ways in which these conditions could have been written."""
+    match parts:
+        case [Matches(), Matches(_, Pattern(source=name))]:
+            return [_ALL_MCP, f"{_ALL_MCP}{name}"]
+        case [condition]:
+            return _spellings_of_one(format, condition)
+    return []
+
+
+def _spellings_of_one(format: AgentFormat, condition: Condition) -> list[str]:
     match condition:
         case AnyOf((Matches(_, compiled), Not(Exists()) | Matches())):
             source = compiled.source
@@ -157,7 +170,10 @@ def _spellings(format: AgentFormat, condition: Condition) -> list[str]:
 
 
 def _write_names(format: AgentFormat, compiled: TextPattern, subject: ToolName, event_name: str) -> str:
-    """Plain names of tools, in the agent's own words."""
+    """Plain names of tools, or all tools of an MCP server, in the agent's own words."""
+    server = _server_prefix(compiled, subject.vocabulary, format.vocabulary_at(event_name))
+    if server:
+        return _write_server(format, server, event_name)
     if isinstance(compiled, Pattern):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
     names = translate_tool_names(compiled, subject.vocabulary, format.vocabulary_at(event_name))
@@ -171,3 +187,22 @@ def _write_names(format: AgentFormat, compiled: TextPattern, subject: ToolName, 
     if matching is Matching.WHOLE or (matching is Matching.NAMES and is_plain):
         return "|".join(escaped)
     return f"^(?:{'|'.join(escaped)})$"
+
+
+def _server_prefix(compiled: TextPattern, source: Vocabulary, target: Vocabulary) -> str:
+    """What all names of the tools of an MCP server begin with, for a pattern that means these; otherwise ""."""
+    if not isinstance(compiled, Shorthand) or not _SERVER.fullmatch(compiled.text):
+        return ""
+    if not names_servers(target):
+        return ""
+    tool = "x"  # any name
+    name = translate_tool_name(f"{compiled.text[:-1]}{tool}", source, target) or ""
+    return name.removesuffix(tool) if name.startswith(target.mcp.partition("{")[0]) else ""
+
+
+def _write_server(format: AgentFormat, prefix: str, event_name: str) -> str:
+    if format.matching is Matching.GLOB:
+        return prefix.removesuffix("/")
+    escaped = re.sub(r"([^\w@/-])", r"\\\1", prefix)
+    is_searched = format.matching_at(event_name) in (Matching.NAMES, Matching.REGEX)
+    return f"^{escaped}" if is_searched else f"{escaped}.*"  # Kiro takes only what begins with @ for an MCP tool

@@ -124,7 +124,9 @@ AGENT = Kiro(
         agent_event("postToolUse", "tool.after"),
         agent_event("stop", "stop"),
         agent_event("SessionStart", "session.start", "context"),
-        agent_event("UserPromptSubmit", "prompt.submit", "deny context"),
+        agent_event(
+            "UserPromptSubmit", "prompt.submit", "deny context", deny="yes, but reported not in the editor 1.0.337"
+        ),
         agent_event("PreToolUse", "tool.before", "deny"),
         agent_event("PostToolUse", "tool.after"),
         agent_event("Stop", "stop"),
