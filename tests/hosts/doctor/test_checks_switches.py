@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hookline.hosts.agents import get_agent
-from hookline.hosts.doctor.checks import find_disabled_hooks
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.doctor.checks import find_disabled_hooks, find_managed_files
+from hookline.hosts.doctor.finding import Mark
 from install_sandbox import install, make_machine
 
 pytestmark = pytest.mark.slow
@@ -46,3 +48,45 @@ def test_the_strongest_file_disables_hooks(tmp_path: Path, name: str, files: dic
     install(name, machine)
     messages = [finding.message for finding in find_disabled_hooks(get_agent(name), machine)]
     assert [each.startswith(where or "") for each in messages] == ([True] if where else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "text", "switch"),
+    [
+        (
+            "claude-code",
+            "etc/claude-code/managed-settings.json",
+            '{"allowManagedHooksOnly": true}',
+            "allowManagedHooksOnly",
+        ),
+        ("claude-code", "etc/claude-code/managed-settings.d/10-team.json", OFF, "disableAllHooks"),
+        ("claude-code", "etc/claude-code/managed-settings.json", "{}", ""),
+        ("claude-code", "etc/claude-code/managed-settings.json", "not JSON", ""),
+        ("codex", "etc/codex/requirements.toml", "allow_managed_hooks_only = true", "allow_managed_hooks_only"),
+        ("codex", "etc/codex/requirements.toml", "", ""),
+        (
+            "gemini-cli",
+            "etc/gemini-cli/settings.json",
+            '{"hooksConfig": {"enabled": false}}',
+            "hooksConfig.enabled: false",
+        ),
+        ("copilot-cli", "etc/github-copilot/policy.d/a.json", "{}", ""),
+        ("cursor", "etc/cursor/hooks.json", '{"version": 1, "hooks": {}}', ""),
+        ("windsurf", "etc/windsurf/hooks.json", '{"hooks": {}}', ""),
+        ("auggie", "etc/augment/settings.json", "{}", ""),
+        ("qwen-code", "etc/qwen-code/settings.json", OFF, "disableAllHooks"),
+    ],
+)
+def test_a_file_of_the_administrator_is_named(tmp_path: Path, name: str, file: str, text: str, switch: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    (finding,) = find_managed_files(get_agent(name), replace(make_machine(tmp_path), root=tmp_path))
+    assert finding.mark is (Mark.PROBLEM if switch else Mark.UNKNOWN)
+    assert str(path) in finding.message
+    assert switch in finding.message
+
+
+def test_without_files_of_an_administrator_nothing_is_said(tmp_path: Path) -> None:
+    machine = replace(make_machine(tmp_path), root=tmp_path)
+    assert [list(find_managed_files(get_agent(name), machine)) for name in AGENT_NAMES] == [[]] * len(AGENT_NAMES)

@@ -101,6 +101,7 @@ class CodingAgent(ABC):
     ignores_some_hooks: bool = False  # of those layers: hookline runs the hooks that name it in `ignored_by`
     event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
     project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
+    managed_files: tuple[str, ...] = ()  # the administrator's, which can do so too; `*` is any name
 
     @property
     def vocabulary_name(self) -> str:
@@ -208,6 +209,14 @@ class CodingAgent(ABC):
     def hook_switch(self, settings: Mapping[str, Any]) -> tuple[str, bool | None]:
         """The setting that disables hooks, and whether it does so in this file. None if the file does not set it."""
         return "disableAllHooks", settings.get("disableAllHooks")
+
+    def managed_switch(self, settings: Mapping[str, Any]) -> str:
+        """The setting with which an administrator's file keeps the user's hooks from running; "" if it does not."""
+        for name in ("allowManagedHooksOnly", "allow_managed_hooks_only"):
+            if settings.get(name) is True:
+                return name
+        switch, is_off = self.hook_switch(settings)
+        return switch if is_off is True else ""
 
 
 def write_if_absent(file: Path, settings: Mapping[str, Any]) -> str:

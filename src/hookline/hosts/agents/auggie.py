@@ -104,6 +104,7 @@ AGENT = Auggie(
     timeout=timedelta(minutes=1),
     programs=("auggie",),
     homes=(".augment",),
+    managed_files=("/etc/augment/settings.json",),
     advice="Auggie runs hooks only if they are enabled for your account.",
     project_variables=("AUGMENT_PROJECT_DIR",),
 )

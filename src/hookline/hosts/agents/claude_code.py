@@ -101,6 +101,11 @@ AGENT = ClaudeCode(
     timeout=timedelta(minutes=10),
     programs=("claude",),
     homes=(".claude",),
+    managed_files=(
+        "/etc/claude-code/managed-settings.json",
+        "/etc/claude-code/managed-settings.d/*.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.json",
+    ),
     home_variable="CLAUDE_CONFIG_DIR",
     hook_environment={"CLAUDECODE": "1"},
     project_settings=(".claude/settings.local.json", ".claude/settings.json"),

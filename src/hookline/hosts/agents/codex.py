@@ -128,6 +128,7 @@ AGENT = Codex(
     timeout=timedelta(minutes=10),
     programs=("codex",),
     homes=(".codex",),
+    managed_files=("/etc/codex/requirements.toml", "/etc/codex/managed_config.toml", "/etc/codex/config.toml"),
     home_variable="CODEX_HOME",
     advice="Codex runs no hook before you trust it: start codex, type /hooks and accept the hooks of hookline.",
     native_layers=layers_of("codex"),

@@ -199,6 +199,7 @@ AGENT = CopilotCli(
     timeout=timedelta(seconds=30),
     programs=("copilot",),
     homes=(".copilot",),
+    managed_files=("/etc/github-copilot/policy.d/*.json",),
     home_variable="COPILOT_HOME",
     advice="Copilot CLI runs a project's hooks only in a folder that it trusts. With -p, add --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),

@@ -195,6 +195,7 @@ AGENT = Cursor(
     timeout=timedelta(minutes=1),
     programs=("cursor", "cursor-agent"),
     homes=(".cursor",),
+    managed_files=("/etc/cursor/hooks.json", "/Library/Application Support/Cursor/hooks.json"),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("claude_code", "cursor"),
     ignores_some_hooks=True,

@@ -188,6 +188,7 @@ AGENT = GeminiCli(
     timeout=timedelta(minutes=1),
     programs=("gemini",),
     homes=(".gemini",),
+    managed_files=("/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json"),
     advice="Gemini CLI runs hooks only in a folder that it trusts.",
     project_settings=(".gemini/settings.json",),
     project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),

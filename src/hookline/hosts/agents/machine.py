@@ -22,6 +22,7 @@ class Machine:
     home: Path
     project: Path  # the project's root
     environ: Mapping[str, str] = field(default_factory=dict)
+    root: Path = Path("/")  # of the file system: below it are the administrator's files
 
     def directory_from_variable(self, variable: str, default: Path) -> Path:
         """The directory that an environment variable names. A relative path counts as unset."""

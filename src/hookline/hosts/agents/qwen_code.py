@@ -94,6 +94,7 @@ AGENT = QwenCode(
     timeout=timedelta(minutes=1),
     programs=("qwen",),
     homes=(".qwen",),
+    managed_files=("/etc/qwen-code/settings.json", "/Library/Application Support/QwenCode/settings.json"),
     advice="Qwen Code runs hooks only in a folder that it trusts.",
     project_settings=(".qwen/settings.json",),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),

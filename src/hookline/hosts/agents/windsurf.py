@@ -97,5 +97,6 @@ AGENT = Windsurf(
     timeout=timedelta(seconds=30),  # not documented
     programs=("windsurf",),
     homes=(".codeium/windsurf",),
+    managed_files=("/etc/windsurf/hooks.json", "/Library/Application Support/Windsurf/hooks.json"),
     native_layers=layers_of("windsurf"),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from hookline.config.json_edit import parse_object
 from hookline.engine.book import Book
@@ -146,6 +148,7 @@ def _check_entries(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
         yield from _check_scope(agent, machine, scope, [each for each in places if each[0] is scope])
     if places:
         yield from _check_switches(agent, machine)
+        yield from find_managed_files(agent, machine)
         what, fix = agent.find_obstacle(machine)
         if what:
             yield problem_finding("trust", what, fix)
@@ -170,6 +173,29 @@ def find_disabled_hooks(agent: CodingAgent, machine: Machine) -> Iterator[Findin
             yield problem_finding("switch", f"{machine.display_path(path)} sets {switch}", f"remove {switch}")
         if is_off is not None and agent.project_settings:
             return
+
+
+def find_managed_files(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    """The administrator's files for this agent. Their hooks are the agent's own matter; whether they leave ours is not."""
+    for pattern in agent.managed_files:
+        for path in sorted(machine.root.glob(pattern.removeprefix("/"))):
+            switch = agent.managed_switch(_managed_settings(path))
+            if switch:
+                fix = f"ask your administrator to remove {switch}, or to put hookline's entries into that file"
+                yield problem_finding("managed", f"{path} sets {switch}, so the agent does not run your hooks", fix)
+            else:
+                what = "is your administrator's: it may add hooks, which hookline does not list, or switch yours off"
+                yield unknown_finding("managed", f"{path} {what}")
+
+
+def _managed_settings(path: Path) -> Mapping[str, Any]:
+    """Empty if it cannot be read: many are for administrators only."""
+    try:
+        text = path.read_text("utf-8")
+        found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _switch_files(agent: CodingAgent, machine: Machine) -> Iterator[Path]:
