@@ -10,6 +10,7 @@ import pytest
 from click.testing import _NamedTextIOWrapper
 
 from hookline.cli import prove as prove_module
+from hookline.prove.properties import parse_property
 
 pytest.importorskip("z3", reason="z3-solver is not installed: pip install 'hookline[prove]'")
 
@@ -146,3 +147,10 @@ def test_a_terminal_sees_how_long_it_takes(hookline, monkeypatch):
     )
     assert (result.exit_code, "no answer within 2 s" in result.output) == (3, True)
     assert re.search(r"^1 of 2 s: (searching|proving)", result.stderr, re.MULTILINE)
+
+
+def test_the_conditions_of_its_help_can_be_read():
+    shown = re.findall(r"--(?:denied|stopped) '(.+?)'", prove_module.verb.help or "")
+    assert len(shown) == 2
+    for text in shown:
+        parse_property(text.replace("\\\\", "\\"))

@@ -56,7 +56,7 @@ def verb(denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **option
 
     \b
     hookline prove --denied 'tool: [write_file, edit_file], input: {path: "\\.env$"}'
-    hookline prove --stopped 'kind: shell, runs: git push' --config hookline.yaml
+    hookline prove --stopped 'kind: shell, input: {command: git push}' --config hookline.yaml
 
     Exit codes: 0 proved, 1 a problem with the config or the call, 2 a counter-example, 3 not proved.
     """
