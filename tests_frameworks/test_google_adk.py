@@ -16,6 +16,7 @@ from google.adk.models.base_llm_connection import BaseLlmConnection
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import google_search
+from google.adk.tools.retrieval.vertex_ai_rag_retrieval import VertexAiRagRetrieval
 from google.genai import types
 from trial import CONFIG, Trial, record
 
@@ -37,7 +38,14 @@ class Gemini(TrialModel):
     """By its name, ADK gives it the tools that Google runs."""
 
 
-@pytest.mark.parametrize("more", [{"tools": [google_search]}, {"code_executor": BuiltInCodeExecutor()}], ids=str)
+RETRIEVAL = VertexAiRagRetrieval(
+    name="docs", description="Finds pages.", rag_corpora=["projects/p/locations/l/ragCorpora/1"]
+)
+
+
+@pytest.mark.parametrize(
+    "more", [{"tools": [google_search]}, {"tools": [RETRIEVAL]}, {"code_executor": BuiltInCodeExecutor()}], ids=str
+)
 @pytest.mark.parametrize("allowed", [False, True])
 def test_tools_that_google_runs_are_refused(more: dict[str, Any], allowed: bool) -> None:
     trial = Trial([])
@@ -150,8 +158,9 @@ def test_what_a_streaming_tool_yields_is_masked() -> None:
     assert "s3cret" not in str(trial.requests)
 
 
-def test_tools_that_google_runs_are_refused_live() -> None:
+@pytest.mark.parametrize("tool", [google_search, RETRIEVAL], ids=["search", "retrieval"])
+def test_tools_that_google_runs_are_refused_live(tool: Any) -> None:
     trial = Trial([["bash: echo a"]])
-    run_live(trial, google_search)
+    run_live(trial, tool)
     assert trial.requests == []
     assert "allow_hosted" in trial.final

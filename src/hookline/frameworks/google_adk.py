@@ -46,6 +46,7 @@ SUPPORT: Final = FrameworkSupport(
     covers_subagents="yes: every agent of the runner",
 )
 _CODE_TOOL: Final = "python_interpreter"
+_HOSTED_FOR_GEMINI: Final = {"VertexAiRagRetrieval"}  # ADK runs them itself for other models only
 _TEXT_TOOLS: Final = {"preload_memory", "example_tool"}  # they only add text to a request
 _HOOKED: Final = "_hookline"  # on a function that asks hooks about what it yields
 _streaming_call: ContextVar[tuple[AgentRun, FrameworkCall]] = ContextVar("streaming_call")
@@ -261,8 +262,13 @@ async def _hosted_tool_of(agent: Any) -> str | None:
     if isinstance(getattr(agent, "code_executor", None), BuiltInCodeExecutor):
         return "code_execution"
     tools = await agent.canonical_tools() if hasattr(agent, "canonical_tools") else ()
-    hosted = (tool for tool in tools if type(tool).run_async is BaseTool.run_async and tool.name not in _TEXT_TOOLS)
-    return next((str(tool.name) for tool in hosted), None)
+    return next((str(tool.name) for tool in tools if _is_hosted(tool)), None)
+
+
+def _is_hosted(tool: Any) -> bool:
+    if type(tool).run_async is BaseTool.run_async:
+        return tool.name not in _TEXT_TOOLS
+    return any(each.__name__ in _HOSTED_FOR_GEMINI for each in type(tool).__mro__)
 
 
 async def _check_part(run: AgentRun, call: FrameworkCall, part: Any) -> Any:
