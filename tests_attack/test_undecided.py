@@ -74,8 +74,21 @@ for number, error in enumerate(ERRORS):
     register_condition(f"raises-{number}")(raising(error))
 
 
+async def answers_later() -> bool:
+    return False
+
+
+@register_condition(f"raises-{len(ERRORS)}")
+def gives_answers(params: Any, event: Event) -> Any:
+    yield False
+
+
+register_condition(f"raises-{len(ERRORS) + 1}")(lambda params, event: answers_later())  # type: ignore[arg-type, return-value]
+
+
 def test_no_condition_that_fails_switches_a_guard_off(attempt: Attempt) -> None:
-    broken = [{"custom": {f"raises-{number}": {}}} for number in range(len(ERRORS))]
+    broken = [{"custom": {f"raises-{number}": {}}} for number in range(len(ERRORS) + 2)]
+    broken += [{"not": each} for each in broken]
     broken += [
         {"expr": text} for text in ("1 / turn > 0", "5 % tools == 0", "tokens // tools > 1", "messages ** 64 > 1")
     ]

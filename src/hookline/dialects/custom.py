@@ -59,8 +59,8 @@ def build_registered_condition(
     if checked is None:
         return None
 
-    def test(_: Any, event: Event) -> bool:
-        return bool(entry.function(copy.deepcopy(checked[0]), event))
+    def test(_: Any, event: Event) -> Any:
+        return entry.function(copy.deepcopy(checked[0]), event)
 
     return conditions.CustomCondition(entry.name, test, params)
 

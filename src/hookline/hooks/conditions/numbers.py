@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from hookline.errors import ConditionError
@@ -155,7 +155,7 @@ class ExpressionCondition:
 
 @dataclass(frozen=True, slots=True)
 class CustomCondition:
-    """A registered condition. It gets a copy of the event. If it raises, it is undecided."""
+    """A registered condition. It gets a copy of the event. If it raises or answers with work to do, it is undecided."""
 
     name: str
     test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
@@ -163,7 +163,12 @@ class CustomCondition:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
-            return bool(self.test(self.params, Event(event.name, copy_fact(event.facts))))
+            answer = self.test(self.params, Event(event.name, copy_fact(event.facts)))
+            if isinstance(answer, (Awaitable, Iterator)):  # which is true, whatever it would say
+                if isinstance(answer, Coroutine):
+                    answer.close()
+                raise TypeError(f"{self.name} returned {type(answer).__name__}")
+            return bool(answer)
         except (Exception, SystemExit) as error:  # third-party code may raise anything
             raise ConditionError(f"{self.name} raised {type(error).__name__}") from error
 
