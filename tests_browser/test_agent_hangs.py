@@ -7,7 +7,7 @@ import time
 import pytest
 from agent_pages import Api, BrowserAgent, call
 from browser_hub import WAIT
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 LOOP = "for (;;);"
 # A bomb may end the frame's process before its deadline. The page replaces the frame, but Playwright takes it for the
@@ -70,6 +70,21 @@ def test_hooks_hold_while_the_frame_hangs_and_it_comes_back(code: str, page: Pag
     expect(page.get_by_text("This page runs it")).to_be_visible(timeout=WAIT)
     expect(agent.frame(page).locator("p")).to_have_text("kept", timeout=WAIT)
     assert "kept" in results[3]
+
+
+def test_a_frame_that_hangs_stops_no_other_tab_and_comes_back(context: BrowserContext, page: Page, api: Api) -> None:
+    other = context.new_page()
+    BrowserAgent(api, "Other", [{"say": "done"}]).open(other)
+    agent = BrowserAgent(api, "Hangs", [{"say": "done"}])
+    frame = agent.open(page)
+    frame.evaluate("setTimeout(() => { for (;;); }, 0)")
+    began = time.monotonic()
+    while not frame.is_detached():
+        assert time.monotonic() - began < 30
+        page.wait_for_timeout(100)
+        assert other.get_by_text("This page runs it").is_visible()
+    assert agent.frame(page).evaluate("typeof hookline.callTool") == "function"
+    assert other.get_by_text("This page runs it").is_visible()
 
 
 def test_a_frame_that_hangs_is_replaced_within_seconds(page: Page, api: Api) -> None:

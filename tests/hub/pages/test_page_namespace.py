@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,19 @@ async def test_who_is_no_editor_has_no_page(tmp_path: Path) -> None:
             assert (await attach(page, session))["ok"] is False
             await hub.pages.namespace.check_clients()
             await eventually(lambda: hub.pages.open.find(session.id) is None)
+
+
+@async_test
+async def test_no_two_pages_have_frames_with_the_same_host_name(tmp_path: Path) -> None:
+    """The browser would run them in one process."""
+    async with served_agent(tmp_path) as (hub, session, token):
+        async with open_socket(hub, token, "/page") as first, open_socket(hub, token, "/page") as second:
+            names = [(await attach(first, session))["frames"]["agent"]]
+            names.append((await attach(second, session, take_over=True))["frames"]["agent"])
+            names += [(await attach(second, session))["frames"]["agent"] for _ in range(20)]
+        assert names[0] == f"http://agent.localhost:{hub.config.port}"
+        assert names[0] not in names[1:]
+        assert all(one != next for one, next in pairwise(names))
 
 
 @async_test

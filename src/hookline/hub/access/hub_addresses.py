@@ -9,6 +9,7 @@ from hookline.hub.config.hub_config import FRAMES, HubConfig
 from hookline.lazy_dataclasses import dataclass
 
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_LOCAL_PAGES: Final = 16  # pages of browser agents whose frames have host names of their own
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -17,7 +18,7 @@ class HubAddresses:
     hosts: frozenset[str]  # with their ports, in lower case
     origins: frozenset[str]
     frame_hosts: frozenset[str]  # of the frames of browser agents
-    frame_urls: dict[str, str]  # frame → the origin of its document
+    frame_urls: dict[str, tuple[str, ...]]  # frame → the origins that its document may have, equally many for all
 
     @classmethod
     def of(cls, config: HubConfig) -> HubAddresses:
@@ -32,8 +33,8 @@ class HubAddresses:
             origins |= {f"{urlsplit(config.public_url).scheme}://{host}" for host in found}
         if config.peer_url:
             hosts |= _hosts_of(config.peer_url)
-        frames = {frame: _frame_url(config, frame) for frame in FRAMES}
-        frame_hosts = frozenset(urlsplit(url).netloc for url in frames.values())
+        frames = {frame: _frame_urls(config, frame) for frame in FRAMES}
+        frame_hosts = frozenset(urlsplit(url).netloc for urls in frames.values() for url in urls)
         return cls(frozenset(hosts), frozenset(origins), frame_hosts, frames)
 
 
@@ -50,10 +51,12 @@ def _with_port(scheme: str, name: str, port: int) -> set[str]:
     return given | {name.lower()} if port == _DEFAULT_PORTS.get(scheme) else given
 
 
-def _frame_url(config: HubConfig, frame: str) -> str:
+def _frame_urls(config: HubConfig, frame: str) -> tuple[str, ...]:
+    """Browsers run frames with one host name in one process, also those of different tabs."""
     if config.sandbox_host:
         host = config.sandbox_host.replace("{frame}", frame)
-        return host if "://" in host else f"{urlsplit(config.url).scheme}://{host}"
+        return (host if "://" in host else f"{urlsplit(config.url).scheme}://{host}",)
     if config.is_loopback and not config.public_url:
-        return f"{config.scheme}://{frame}.localhost:{config.port}"
-    return config.url
+        names = [frame, *(f"{frame}-{number}" for number in range(2, _LOCAL_PAGES + 1))]
+        return tuple(f"{config.scheme}://{name}.localhost:{config.port}" for name in names)
+    return (config.url,)

@@ -42,7 +42,7 @@ _CONSOLE_POLICY: Final = {
 
 def console_headers(addresses: HubAddresses) -> Mapping[str, str]:
     """`frame-src` with paths is what keeps a frame from navigating itself elsewhere."""
-    frames = " ".join(f"{url}/sandbox/{frame}" for frame, url in addresses.frame_urls.items())
+    frames = " ".join(f"{url}/sandbox/{frame}" for frame, urls in addresses.frame_urls.items() for url in urls)
     policy = {**_CONSOLE_POLICY, "frame-src": frames}
     return {
         "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),

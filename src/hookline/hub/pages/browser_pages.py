@@ -38,7 +38,7 @@ class BrowserPages:
         store: Store,
         agents: HubAgents,
         publish: Callable[..., Awaitable[None]],
-        frame_urls: dict[str, str],
+        frame_urls: dict[str, tuple[str, ...]],
     ) -> None:
         self.open = OpenPages()
         self.states = PageStateTable(store.database)

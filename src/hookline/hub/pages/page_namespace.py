@@ -48,7 +48,7 @@ class PageBackend:
     agent_of: Callable[[str], Awaitable[BrowserAgent | None]]  # session → its browser agent
     open_session: Callable[[str], Awaitable[AgentSession]]  # raises HooklineError
     publish: Callable[..., Awaitable[None]]
-    frame_urls: dict[str, str]  # frame → the origin of its document
+    frame_urls: dict[str, tuple[str, ...]]  # frame → the origins that its document may have
     owner_url: Callable[[str], Awaitable[str]]  # session → the URL of the other hub that has it; empty: this one
 
 
@@ -59,6 +59,7 @@ class _Client:
     page: AttachedPage | None = None
     relay: PageRelay | None = None  # to the hub that has the session, if it is another one
     calls: int = 0
+    place: int | None = None  # among the host names of frames
 
 
 class PageNamespace:
@@ -67,6 +68,7 @@ class PageNamespace:
         self._access = access
         self._backend = backend
         self._clients: dict[str, _Client] = {}
+        self._places = 0  # that were given
         handlers = {
             "connect": self._connect,
             "disconnect": self._disconnect,
@@ -136,8 +138,19 @@ class PageNamespace:
         await self._attach(sid, client, session)
         dom = await self._backend.states.load(session)
         named = {"id": agent.id, "name": agent.name}
-        told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._backend.frame_urls}
+        told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._choose_frames(client)}
         return {"ok": True, **told}
+
+    def _choose_frames(self, client: _Client) -> dict[str, str]:
+        """The origins of the page's frames. A host name that no other page has: frames with one name share a process, so
+        a loop in one of them would stop all, and the one that replaces it too.
+        """
+        count = len(next(iter(self._backend.frame_urls.values())))
+        used = {each.place for each in self._clients.values()}
+        places = [(self._places + step) % count for step in range(count)]
+        client.place = next((place for place in places if place not in used), places[0])
+        self._places = client.place + 1
+        return {frame: urls[client.place] for frame, urls in self._backend.frame_urls.items()}
 
     async def _attach_at(self, owner: str, sid: str, client: _Client, data: dict[str, Any]) -> dict[str, Any]:
         """Another hub has the session: the page attaches there, through this one."""
@@ -155,7 +168,7 @@ class PageNamespace:
         if answer.get("ok") is not True:
             await self._release(client)
             return answer
-        return {**answer, "frames": self._backend.frame_urls}  # the documents of this hub's own console
+        return {**answer, "frames": self._choose_frames(client)}  # the documents of this hub's own console
 
     async def _attach(self, sid: str, client: _Client, session: str) -> None:
         await self._release(client)
