@@ -10,6 +10,7 @@ from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.dialects.agent_files.format import FORMATS, Layout
 from hookline.dialects.dialect import AGENT_FILE_DIALECTS, get_dialect
+from hookline.project import load_text
 
 IN_JSON = sorted(AGENT_FILE_DIALECTS - {"cline", "kimi_code"})
 BEFORE = {"gemini_cli": "BeforeTool", "cursor": "preToolUse", "copilot_cli": "preToolUse", "kiro": "preToolUse", "windsurf": "pre_run_command"}  # fmt: skip
@@ -65,3 +66,22 @@ def test_a_type_that_is_no_text_is_a_problem(name: str, written: object) -> None
     get_dialect(name)
     if FORMATS[name].layout is Layout.GROUPS:
         assert load(name, {"type": written, "command": "exit 2"}).problems
+
+
+@pytest.mark.parametrize(
+    ("names", "ids"),
+    [
+        (("lint", "guard shell"), ("lint", "guard shell")),
+        (("lint", "lint"), ("BeforeTool[0]", "BeforeTool[0].hooks[1]")),
+        (("lint", None), ("lint", "BeforeTool[0].hooks[1]")),
+        (("BeforeTool[1]", "a\x1b[2J"), ("BeforeTool[0]", "BeforeTool[0].hooks[1]")),
+    ],
+)
+def test_a_hook_is_called_by_its_name(names: tuple[str | None, ...], ids: tuple[str, ...]) -> None:
+    handlers = [
+        {"type": "command", "command": f"./{number}"} | ({"name": name} if name else {})
+        for number, name in enumerate(names)
+    ]
+    text = json.dumps({"hooks": {"BeforeTool": [{"hooks": handlers}]}})
+    hooks = load_text(text, ".gemini/settings.json", "gemini_cli").hooks
+    assert [hook.id for hook in hooks] == [f".gemini/settings.json:{id}" for id in ids]

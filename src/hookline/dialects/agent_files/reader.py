@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -21,7 +22,7 @@ from hookline.dialects.settings_json import (
     parse_entries,
     warn_ignored_matcher,
 )
-from hookline.formatting import closest_match, is_typo
+from hookline.formatting import closest_match, file_label, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
 from hookline.hooks.conditions.text import Matches
@@ -30,12 +31,13 @@ from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_input import tool_field
 from hookline.lazy_dataclasses import replace
-from hookline.lazy_imports import json
+from hookline.lazy_imports import json, lazy_pattern
 from hookline.patterns.pattern import BadPattern, Syntax, pattern
 
 _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
+_NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # no brackets: no position looks like it
 _FAIL_CLOSED: Final = "failClosed"
 _COMMAND_PATTERN: Final = "commandRegex"
 
@@ -79,6 +81,7 @@ def _is_readable(format: AgentFormat, document: Document) -> bool:
 
 def _parse_hooks(format: AgentFormat, document: Document, problems: list[Problem]) -> Iterable[Hook]:
     found: dict[str, Hook] = {}
+    names: dict[str, str] = {}
     for entry in _parse_entries(format, document, problems):
         if not entry.event:
             _warn_unsupported_event(format, entry)
@@ -86,7 +89,22 @@ def _parse_hooks(format: AgentFormat, document: Document, problems: list[Problem
         for handler, hook in _parse_entry(format, entry):
             key = f"{entry.event_name} {_handler_key(format, handler)}" if format.deduplicates else hook.id
             found[key] = _merge(found[key], hook) if key in found else hook
-    return found.values()
+            names.setdefault(key, _name_of(handler))
+    return _with_names(found, names, file_label(document.file))
+
+
+def _with_names(hooks: Mapping[str, Hook], names: Mapping[str, str], file: str) -> list[Hook]:
+    """A hook is called by the name that its file gives it, unless another has the same: a position changes easily."""
+    taken = Counter(names.values())
+    return [
+        replace(hook, id=f"{file}:{name}") if (name := names[key]) and taken[name] == 1 else hook
+        for key, hook in hooks.items()
+    ]
+
+
+def _name_of(handler: Any) -> str:
+    name = handler.get("name") if isinstance(handler, dict) else None
+    return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
 
 
 def _parse_entries(format: AgentFormat, document: Document, problems: list[Problem]) -> Iterator[EventEntry]:
