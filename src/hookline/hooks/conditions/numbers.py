@@ -163,7 +163,7 @@ class CustomCondition:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
-            answer = self.test(self.params, Event(event.name, copy_fact(event.facts)))
+            answer: Any = self.test(self.params, Event(event.name, copy_fact(event.facts)))
             if isinstance(answer, (Awaitable, Iterator)):  # which is true, whatever it would say
                 if isinstance(answer, Coroutine):
                     answer.close()
