@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from hookline.config.problem import errors_of
 from hookline.engine.book import Book
-from hookline.errors import HooklineError
+from hookline.errors import ConfigError, HooklineError
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import RecordSettings
@@ -65,10 +66,16 @@ def _absolute_variable(name: str) -> Path | None:
 
 
 def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = True, host: Host | None = None) -> Book:
-    """The hooks of the named files, which are trusted and read as `dialect`; without files, all active hooks."""
+    """The hooks of the named files, which are trusted and read as `dialect`; without files, all active hooks.
+
+    Raises ConfigError if errors leave no hook of a named file.
+    """
     if not configs:
         return load_all(sources(), trust(), importing=importing, host=host)
     books = [load_file(path, dialect, importing=importing, host=host) for path in configs]
+    for book in books:
+        if not book.hooks and errors_of(book.problems):
+            raise ConfigError(book.problems)
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]

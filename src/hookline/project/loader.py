@@ -62,7 +62,7 @@ def load_file(
     """Like `load`, for callers that show the problems: those in parts of the file are in `book.problems`.
 
     A host that records gives what `own_record_settings` says: it holds whatever file is named. Raises ConfigError if the file cannot be
-    read or is of an unknown version, or if no dialect or more than one recognises it.
+    read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
         return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host, own_record)
@@ -149,7 +149,7 @@ def make_local_host() -> Host:
 def _build_book(
     parsed: ParsedFile, importing: bool, host: Host | None = None, own_record: RecordSettings | None = None
 ) -> Book:
-    if parsed.dialect is None or (parsed.is_unreadable and not parsed.hooks):
+    if parsed.dialect is None:
         raise ConfigError(parsed.problems)
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
     problems = _collect_problems([effective])
