@@ -72,6 +72,9 @@ def mark_globs(field: str) -> str:
     """The field with any text in the place of a pattern for file names."""
     if field.isascii():
         return field
+    if "\ue015" in field:  # no bracket behind the last `]` begins a pattern: each would be looked for to the end
+        end = field.rfind("]") + 1
+        field = _GLOB.sub(UNKNOWN, field[:end]) + field[end:].replace("\ue015", "[")
     return _GLOB.sub(UNKNOWN, field).translate(_TO_UNKNOWN)
 
 

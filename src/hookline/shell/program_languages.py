@@ -102,6 +102,10 @@ def has_commands(words: Sequence[str]) -> bool:
     return any(map(_LANGUAGE_SIGNS.search, words[1:]))
 
 
+_EMPTY_LINES: Final = lazy_pattern(r"\n(?:[ \t\r]*+\n)++")
+"""Empty lines. Each of them may begin a command, so that patterns would go over all that follow."""
+
+
 def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
     """What the program runs or writes, because of its arguments or what it reads."""
     return _limit(_commands_in(name, words, inputs))
@@ -121,7 +125,7 @@ def _limit(commands: Iterable[InnerCommand]) -> Iterator[InnerCommand]:
 
 
 def _commands_in(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
-    texts = (*words[1:], *inputs)
+    texts = [_EMPTY_LINES.sub("\\n", text) for text in (*words[1:], *inputs)]
     if name in ("sed", "gsed", "ssed"):
         for text in texts:
             yield from _sed_commands(text.removeprefix("--expression="))

@@ -76,7 +76,7 @@ _STARTUP_FILES: Final = (
 )
 _SUBSTITUTES: Final = lazy_pattern(r"\$\(|`")
 _SUBSTITUTES_IN_WORD: Final = lazy_pattern(r"[$<>]\(|`")
-_SUBSCRIPT: Final = lazy_pattern(r"\[[^\]]*(?:\$\(|`)")
+_SUBSCRIPT: Final = lazy_pattern(r"\[[^\]]*+")
 _FUNCTION_VARIABLE: Final = lazy_pattern(r"BASH_FUNC_([^=%(]+)(?:%%|\(\))=(.*)", re.DOTALL)
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
@@ -391,7 +391,7 @@ class _Reader:
             self._note_git_settings(each for text in found for each in git_settings.settings_of_text(text))
         elif name in _STARTUP_VARIABLES:
             texts = [text for value in values for text in self._startup_texts(value, place)]
-        elif self.evaluates_values or any(map(_SUBSCRIPT.search, values)):  # `x='a[$(date)]'; ((x))`
+        elif self.evaluates_values or any(map(_has_computed_subscript, values)):  # `x='a[$(date)]'; ((x))`
             texts = [_as_document(value) for value in values if _SUBSTITUTES.search(value)]
         for text in dict.fromkeys(texts):
             self.add_text(text, place.path, -1, place.depth + 1)
@@ -693,12 +693,16 @@ def _as_document(text: str) -> str:
     return f": <<HOOKLINE_TEXT\n{text}\nHOOKLINE_TEXT"
 
 
+def _has_computed_subscript(text: str) -> bool:
+    return any("$(" in found[0] or "`" in found[0] for found in _SUBSCRIPT.finditer(text))
+
+
 def _evaluated_arguments(name: str, words: Sequence[str]) -> Iterator[InnerCommand]:
     for before, word in pairwise(words):
         if before == "-C" and name in ("compgen", "complete", "mapfile", "readarray"):
             yield InnerCommand(code=word)
         elif (
-            _SUBSCRIPT.search(word)
+            _has_computed_subscript(word)
             or (name in _DECLARATIONS and "=(" in word)
             or (name in ("compgen", "complete") and _SUBSTITUTES.search(word))
         ):

@@ -22,7 +22,7 @@ _VARIABLE_NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _PARAMETER_START: Final = lazy_pattern(r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
 _ARITHMETIC: Final = lazy_pattern(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t]|\$(?!\())*")
 _ANSI_QUOTES: Final = lazy_pattern(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
-_BRACE_EXPANSION: Final = lazy_pattern(r"\{[^}]*(?:,|\.\.)")
+_BRACES: Final = lazy_pattern(r"\{[^}]*+")
 _MAX_NESTING: Final = 20
 _HINT_USE_ENVIRONMENT: Final = "Pass the value through the program's environment or stdin instead."
 _HINT_ON_ITS_OWN: Final = "Put the placeholder on its own, or between double quotes."
@@ -132,7 +132,7 @@ class WordScanner(ABC):
         if self.at == draft.position:
             refuse("a command that cannot be parsed", self.at)
         has_placeholder = len(self.quotes) > before
-        if has_placeholder and expands_braces and _BRACE_EXPANSION.search("".join(draft.bare)):
+        if has_placeholder and expands_braces and _has_brace_expansion("".join(draft.bare)):
             what = "a placeholder in a brace expansion: the shell makes several words of {…,…}"
             refuse(what, draft.position, "Write the words out.")
         self.word_end = self.at
@@ -403,3 +403,7 @@ class WordScanner(ABC):
             if at < len(self._placeholder_starts) and self._placeholder_starts[at] < stop
             else None
         )
+
+
+def _has_brace_expansion(text: str) -> bool:
+    return any("," in found[0] or ".." in found[0] for found in _BRACES.finditer(text))
