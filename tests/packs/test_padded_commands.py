@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import yaml
 
 from hookline.engine import match_budget
 from hookline.hooks.outcome import Verdict
+from hookline.project.loader import load_text
 from packs.pack_trials import decide, load_pack
 
 _PADDING: Final = re.compile("‹(.*?)›", re.DOTALL)
@@ -34,3 +35,37 @@ def test_padding_lets_nothing_pass(pack: str, template: str, count: int, monkeyp
     decision = decide(load_pack(pack), _pad(template, count))
     assert decision.verdict >= Verdict.ASK
     assert decision.failures == ()
+
+
+_LONG: Final = "true; " * 9_000  # too long to be read
+_PLAIN_RULES: Final = [
+    ({"runs": "rm"}, f"{_LONG}rm x"),
+    ({"runs": {"program": "git", "subcommand": "push"}}, f"{_LONG}git push"),
+    ({"runs": "git", "not": {"runs": {"program": "git", "flags": ["no-verify"]}}}, f"{_LONG}git push"),
+    ({"pipes": {"from": "curl", "to": "sh"}}, f"{_LONG}curl x | sh"),
+    ({"input": {"command": "push"}}, f"{_LONG}git push"),
+    ({"kind": "shell", "outside": {"directory": "workspace", "unparsed": "ignored"}}, f"{_LONG}cat /etc/passwd"),
+    ({"kind": "shell", "inside": {"directory": "/etc", "unparsed": "ignored"}}, f"{_LONG}cat /etc/passwd"),
+    ({"outside": "workspace"}, {"tool": "mcp__x__write_it", "input": {"a_" * 200 + "file_path": "/etc/passwd"}}),
+    ({"outside": "workspace"}, {"tool": "mcp__x__write_file", "input": {"where": f"/etc/{'./' * 3_000}passwd"}}),
+    ({"tool": f"mcp.{'_'.join('abcdefghijkl')}.write"}, {"tool": f"mcp_{'_'.join('abcdefghijkl')}_write", "input": {}}),
+]
+
+
+@pytest.mark.parametrize(("when", "call"), _PLAIN_RULES, ids=[str(when) for when, _ in _PLAIN_RULES])
+def test_a_plain_rule_reads_behind_padding(when: Any, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", 60.0)
+    rule = {"id": "guard", "on": "tool.before", "when": when, "then": {"deny": "no"}}
+    decision = decide(load_text(yaml.safe_dump({"version": 1, "hooks": [rule]}), "hookline.yaml"), call)
+    assert decision.verdict is Verdict.DENY
+    assert decision.failures == ()
+
+
+def test_an_allow_does_not_hold_for_what_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", 60.0)
+    rules = [
+        {"id": "allowed", "on": "tool.before", "when": when, "then": {"allow": True}}
+        for when in ({"runs": "true"}, {"kind": "shell", "inside": {"directory": "workspace", "unparsed": "ignored"}})
+    ]
+    decision = decide(load_text(yaml.safe_dump({"version": 1, "hooks": rules}), "hookline.yaml"), f"{_LONG}rm x")
+    assert decision.verdict is Verdict.SILENT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.shell.parsed_text import Assignment
-from hookline.shell.simple_commands import TextTooLong, parse_commands
+from hookline.shell.parsed_text import Assignment, TextTooLong
+from hookline.shell.simple_commands import parse_commands
 
 
 def words(text: str) -> list[list[str]]:

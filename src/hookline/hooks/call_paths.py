@@ -33,6 +33,7 @@ from hookline.hooks.readings import compute_once
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import FIELD_NAMES, ToolKind, is_path_field
+from hookline.shell.grammar import UNREAD as UNREAD_COMMANDS
 
 WORKSPACE: Final = "workspace"
 _PLACES: Final = "the places of a call"
@@ -42,7 +43,6 @@ _PATH_SUFFIXES: Final = ("_path", "Path", "_file", "_dir", "_directory", "_folde
 _LISTS: Final = PATH_SOURCES - frozenset(PATCHES) - {"edits", "operations", "changes"}
 _FILE_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _GLOB_FIELDS: Final = ("pattern", *FIELD_NAMES[ToolKind.GLOB]["pattern"])
-_MAX_PATHS: Final = 1_000
 
 
 class UnreadPath(Enum):
@@ -50,10 +50,21 @@ class UnreadPath(Enum):
 
     OUTSIDE = "outside"
     INSIDE = "inside"
+    ANYWHERE_OUTSIDE = "outside, in a command that is too long to be read"
+    ANYWHERE_INSIDE = "inside, in a command that is too long to be read"
+
+    @property
+    def is_outside(self) -> bool:
+        return self in (UnreadPath.OUTSIDE, UnreadPath.ANYWHERE_OUTSIDE)
+
+    @property
+    def is_too_long(self) -> bool:
+        return self in (UnreadPath.ANYWHERE_OUTSIDE, UnreadPath.ANYWHERE_INSIDE)
 
 
 Place = str | UnreadPath
 UNREAD: Final[tuple[Place, ...]] = (UnreadPath.OUTSIDE, UnreadPath.INSIDE)
+_TOO_LONG: Final[tuple[Place, ...]] = (UnreadPath.ANYWHERE_OUTSIDE, UnreadPath.ANYWHERE_INSIDE)
 
 
 def call_places(event: Event, deadline: float = NO_DEADLINE) -> tuple[Place, ...]:
@@ -81,8 +92,8 @@ def _find_places(event: Event, deadline: float) -> tuple[Place, ...]:
     if kind is ToolKind.SHELL:
         words += _shell_words(event, directory, input, deadline)
     places: dict[Place, None] = {}
-    for number, (base, word) in enumerate(in_time(dict.fromkeys(words), deadline, SLOW)):
-        found = _resolve(base, word, project) if isinstance(word, str) and number < _MAX_PATHS else UNREAD
+    for base, word in in_time(dict.fromkeys(words), deadline, SLOW):
+        found = UNREAD if word is None else _TOO_LONG if word == UNREAD_COMMANDS else _resolve(base, word, project)
         places |= dict.fromkeys(found)
     return tuple(places)
 
@@ -150,7 +161,10 @@ def _shell_words(event: Event, directory: str, input: Mapping[str, Any], deadlin
     for start in known or [directory]:
         yield start, "."
         for text in in_time(texts, deadline, SLOW):
-            yield from find_path_words(read_commands(text), start, os.path.isdir)
+            read = read_commands(text)
+            yield from find_path_words(read, start, os.path.isdir)
+            if any(UNREAD_COMMANDS in command.words[0] for command in read.commands):
+                yield start, UNREAD_COMMANDS
 
 
 def _resolve(directory: str, given: str, project: str) -> Iterable[Place]:

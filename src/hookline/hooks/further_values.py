@@ -6,6 +6,7 @@ and its arguments apart. A guard reads all of them.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -69,8 +70,9 @@ def paths_by_key(name: str, value: Any) -> tuple[str, ...]:
 def unnamed_paths(input: Mapping[str, Any]) -> Iterator[str]:
     """The texts of a file tool's input in which no field has a name for the path: any of them may be it."""
     for name, value in input.items():
-        is_short = isinstance(value, str) and 0 < len(value) <= _MAX_PATH_CHARS
-        if is_short and name not in _CONTENT_NAMES and "\n" not in value:
+        if not isinstance(value, str) or name in _CONTENT_NAMES or not value or "\n" in value:
+            continue
+        if len(value) <= _MAX_PATH_CHARS or len(posixpath.normpath(value)) <= _MAX_PATH_CHARS:  # without its `./`
             yield value
 
 

@@ -138,7 +138,7 @@ def looks_like_path(name: str, value: Any) -> bool:
     """Whether a field that no table has is a path by its name, or by itself: `file:///x`."""
     if isinstance(value, str) and value.startswith("file:/"):
         return True
-    return len(name) <= _MAX_NAME_CHARS and is_path_name(name)
+    return is_path_name(_shorten(name))
 
 
 def known_fields(names: Iterable[Any]) -> tuple[str, ...]:
@@ -152,7 +152,14 @@ def signal_fields(names: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _is_signal(name: str) -> bool:
-    return name in _KNOWN_FIELDS or (len(name) <= _MAX_NAME_CHARS and (is_path_name(name) or _is_command_name(name)))
+    short = _shorten(name)
+    return name in _KNOWN_FIELDS or is_path_name(short) or _is_command_name(short)
+
+
+def _shorten(name: str) -> str:
+    """The beginning and the end of a long name: they tell what it is."""
+    half = _MAX_NAME_CHARS // 2
+    return name if len(name) <= _MAX_NAME_CHARS else f"{name[:half]}_{name[-half:]}"
 
 
 def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
@@ -173,7 +180,7 @@ def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in any style: `run_terminal_cmd`, `localShell`, `launch-process`, `shell.run`."""
-    return tuple(word.lower() for word in _WORD.findall(name[:_MAX_NAME_CHARS]))
+    return tuple(word.lower() for word in _WORD.findall(_shorten(name)))
 
 
 @lru_cache(maxsize=4096)

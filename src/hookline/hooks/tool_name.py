@@ -35,7 +35,7 @@ from hookline.lazy_dataclasses import dataclass, field
 
 UNKNOWN_SERVER: Final = "?"
 _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
-_MAX_SPLITS: Final = 8  # readings of a name such as mcp_a_b_c
+_MAX_SPLITS: Final = 64  # readings of a name such as mcp_a_b_c
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
 OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session

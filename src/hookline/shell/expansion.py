@@ -26,7 +26,7 @@ from hookline.shell.grammar import (
     UNKNOWN_WORDS,
     UNREAD,
 )
-from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, restore_characters
+from hookline.shell.parsed_text import Expansion, ParsedCommand, ParsedText, TextTooLong, restore_characters
 
 Fields = tuple[str, ...]
 _T = TypeVar("_T")
@@ -36,6 +36,7 @@ _MAX_GROWN_VALUES: Final = 8
 _OTHER_TEXT: Final = UNKNOWN + UNREAD  # instead of values beyond the limit
 _OTHER_WORDS: Final[Fields] = (UNKNOWN_WORDS + UNREAD,)
 _MAX_VALUE_CHARS: Final = 20_000
+_MAX_OTHERS: Final = 100_000  # values beyond the limit, in all words together
 _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
 _TO_UNKNOWN: Final = {**_FROM_GLOB, **dict.fromkeys(map(ord, (UNKNOWN_PATH, HERE, REPOSITORY)), f"/{UNKNOWN}")}
@@ -114,6 +115,8 @@ class Environment:
     opened: dict[str, None] = field(default_factory=dict)  # the texts in numbered descriptors
     certain: set[str] = field(default_factory=set)  # variables that surely have one of these values
     redefined: set[str] = field(default_factory=set)  # names of functions and aliases
+    others: dict[str, dict[str, None]] = field(default_factory=dict)  # values of variables beyond the limit
+    others_read: int = 0
     version: int = 0  # changes with every new value
     is_repeated: bool = False  # the commands are gone over again, so a value may grow each time
 
@@ -130,18 +133,37 @@ class Environment:
         if appends:
             values = [old + value for old in (known or {UNKNOWN: None}) for value in values]
         shortened = [
-            each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT
+            each if len(each) <= _MAX_VALUE_CHARS else f"{_OTHER_TEXT}\n{each[:_MAX_VALUE_CHARS]}"
             for each in _limit(values, _OTHER_TEXT, 2 * _MAX_ALTERNATIVES)
         ]
+        self._note_others(name, values[2 * _MAX_ALTERNATIVES :])
         may_grow = not is_literal and (self.is_repeated or len(known) >= _MAX_GROWN_VALUES)
         growing = [each for each in shortened if may_grow and each not in known and _contains_two(each, known)]
-        self._add(known, [each for each in shortened if each not in growing], _OTHER_TEXT)
+        kept = [each for each in shortened if each not in growing]
+        self._add(known, kept, _OTHER_TEXT)
+        self._note_others(name, [each for each in kept if each not in known])
         if growing:  # x="$x y" has a longer value each time, so it may be any text
             self._add(known, [UNKNOWN], UNKNOWN)
         if is_certain and UNKNOWN not in known:
             self.certain.add(name)
         elif growing:
             self.certain.discard(name)
+
+    def _note_others(self, name: str, values: Sequence[str]) -> None:
+        """Values beyond the limit: they are read all together, as if the variable had them one after the other."""
+        for value in values:
+            if value not in self.others.setdefault(name, {}):
+                self.others[name][value] = None
+                self.version += 1
+
+    def _with_others(self, name: str, value: str) -> Fields:
+        others = self.others.get(name) if value == _OTHER_TEXT else None
+        if not others:
+            return (value,)
+        self.others_read += len(others)
+        if self.others_read > _MAX_OTHERS:
+            raise TextTooLong
+        return (value, *others)
 
     def assign_items(self, name: str, items: Sequence[Fields], *, appends: bool = False) -> None:
         known = self.arrays.setdefault(name, {})
@@ -187,7 +209,7 @@ class Environment:
             combined = [before + fields for before in found for fields in self.expand(parsed, word)]
             if len(combined) > _MAX_ALTERNATIVES:  # those with most options first: they decide more than files do
                 combined.sort(key=lambda fields: -sum(field.startswith("-") for field in fields))
-            found = _limit(combined, (*_first_fields(combined), *_OTHER_WORDS))
+            found = _limit(combined, _rest_of(combined))
         return found
 
     def expand_text(self, parsed: ParsedText, word: str) -> list[str]:
@@ -264,7 +286,7 @@ class Environment:
             values = [UNKNOWN]
         if not expansion.is_quoted:  # a file name that a loop found may have spaces
             values += [mark_globs(value) for value in values if not value.isascii() and _GLOB.search(value)]
-        return [(value,) for value in dict.fromkeys(values)]
+        return [self._with_others(name, value) for value in dict.fromkeys(values)]
 
     def _argument_slices(self, expansion: Expansion) -> list[Fields]:
         """`"$@"` and `"${@:1:2}"`; from 0 on, with `$0`."""
@@ -472,11 +494,16 @@ def _close(fields: Fields, last: str | None) -> tuple[Fields, str | None]:
     return (fields if last is None else (*fields, last)), None
 
 
-def _first_fields(alternatives: Sequence[Fields]) -> Fields:
-    """Those with which all of them begin."""
-    if len(alternatives) <= _MAX_ALTERNATIVES:
+def _rest_of(alternatives: Sequence[Fields]) -> Fields:
+    """What stands for those beyond the limit: the fields with which all of them begin, and then any words, among them
+    every other field of theirs.
+    """
+    rest = alternatives[_MAX_ALTERNATIVES:]
+    if not rest:
         return ()
-    return tuple(each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*alternatives, strict=False)))
+    same = takewhile(lambda each: len(set(each)) == 1, zip(*alternatives, strict=False))
+    first = tuple(each[0] for each in same)
+    return (*first, *_OTHER_WORDS, *dict.fromkeys(field for each in rest for field in each[len(first) :]))
 
 
 def _contains_two(value: str, known: Iterable[str]) -> bool:

@@ -20,6 +20,10 @@ Path = tuple[tuple[int, int], ...]
 substitution in a command is one stage before it."""
 
 
+class TextTooLong(Exception):
+    """The text has more words than can be read in time."""
+
+
 @dataclass(slots=True)
 class Assignment:
     name: str

@@ -30,7 +30,7 @@ from hookline.shell.grammar import (
     UNKNOWN_WORDS,
     UNREAD,
 )
-from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path
+from hookline.shell.parsed_text import MARK, ParsedCommand, ParsedText, Path, TextTooLong
 from hookline.shell.plain_lines import PlainCommand, read_plain_line
 from hookline.shell.program_languages import (
     CODE_FILES,
@@ -42,7 +42,7 @@ from hookline.shell.program_languages import (
 from hookline.shell.programs import CODE_VARIABLES, EVALUATORS, SHELLS, program_name
 from hookline.shell.renamed_programs import RENAMERS, renamed_files
 from hookline.shell.script_programs import script_command
-from hookline.shell.simple_commands import TextTooLong, parse_commands
+from hookline.shell.simple_commands import parse_commands
 from hookline.shell.wrappers import (
     OTHER_SHELLS,
     TAKES_ASSIGNMENTS,

@@ -24,6 +24,7 @@ from hookline.shell.parsed_text import (
     ParsedCommand,
     ParsedText,
     Path,
+    TextTooLong,
     mark_quoted,
     restore_characters,
 )
@@ -62,10 +63,6 @@ _GROUP_ENDS: Final = frozenset(("}", "fi", "done", "esac"))
 _PARAMETER: Final = lazy_pattern(
     r"\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?(:?[-=+?]|:|##?|%%?|//?|\^\^?|,,?|@)?"
 )
-
-
-class TextTooLong(Exception):
-    """The text has more words than can be read in time."""
 
 
 def parse_commands(text: str) -> ParsedText:

@@ -52,7 +52,7 @@ class LiesIn(PureCondition):
 
     def _answer(self, place: Place, roots: list[str]) -> bool:
         if isinstance(place, UnreadPath):
-            return self.holds_unparsed and (place is UnreadPath.OUTSIDE) == self.outside
+            return (self.holds_unparsed or place.is_too_long) and place.is_outside == self.outside
         return any(relative_to(place, root) is not None for root in roots) != self.outside
 
     def needs(self) -> tuple[Need, ...]:

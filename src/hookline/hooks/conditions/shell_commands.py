@@ -17,7 +17,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_module
 from hookline.shell.command_readings import HARMLESS_TARGETS, ODD_SPACE
-from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.grammar import HAS_UNKNOWN, UNREAD
 
 if TYPE_CHECKING:
     from hookline.shell import command_query, expansion, operands, run_commands
@@ -55,6 +55,7 @@ class CommandsRun(NamedTuple):
     names: tuple[str, ...] = ()  # of the program of each, normalized
     programs: tuple[str, ...] = ()  # the same, each once
     is_known: bool = True  # nothing in them is left to the shell
+    is_unread: bool = False  # there were more than the reader looks at: any command may be among them
     files: tuple[tuple[Path, str], ...] = ()  # that redirections read or write, and where
     words: frozenset[str] = frozenset()  # of all of them
     operands: dict[int, list[str]] | None = None  # of the commands that were asked about, by their position
@@ -93,7 +94,8 @@ def _read_commands(event: Event, deadline: float) -> CommandsRun:
     programs = names if len(names) == 1 else tuple(dict.fromkeys(names))
     files = tuple([file for each in read for file in each.files])
     given = tuple(zip(texts, read, strict=True))
-    return CommandsRun(commands, names, programs, is_known, files, frozenset(words), {}, given, {})
+    is_unread = not is_known and any(UNREAD in command.words[0] for command in commands)
+    return CommandsRun(commands, names, programs, is_known, is_unread, files, frozenset(words), {}, given, {})
 
 
 def _does_more(run: CommandsRun) -> bool:
@@ -216,7 +218,9 @@ class RunsCommand(PureCondition):
         found = compute_once(event, (RunsCommand, id(self)), self._find_answers, deadline)
         if not found.answers:
             return False
-        return unanimous(str(self), found.answers, _COMMANDS, event, doubts=found.doubts, unsure=found.unsure)
+        # If any command may be among them, one may match this condition, and another one not match the next.
+        source = (_COMMANDS, str(self)) if run.is_unread else _COMMANDS
+        return unanimous(str(self), found.answers, source, event, doubts=found.doubts, unsure=found.unsure)
 
     def _find_answers(self, event: Event, deadline: float) -> _Answers:
         """For every command; none if no command matches. The readings of an event ask again and again, one for each command."""
