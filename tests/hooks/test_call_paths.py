@@ -37,6 +37,12 @@ def test_a_way_through_a_link_into_the_workspace_is_inside(workspace: Path) -> N
     assert places(workspace, "read_file", path=str(workspace.parent / "in/src/a")) == {f"{workspace}/src/a"}
 
 
+@pytest.mark.parametrize("command", ["tar -xCout", "tar -xzvpfCout", f"tar -x{'v' * 70}Cout"])
+def test_a_value_behind_letters_of_options_is_a_path(workspace: Path, command: str) -> None:
+    assert "/etc" in places(workspace, "bash", command=command)
+    assert "/" in places(workspace, "bash", command=f"tar -x{'v' * 200}Cout")
+
+
 def test_two_dots_after_a_link_are_read_as_both_tools_and_the_system_do(workspace: Path) -> None:
     assert places(workspace, "read_file", path="out/../x") == {"/x", f"{workspace}/x"}
 

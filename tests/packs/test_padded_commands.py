@@ -12,7 +12,7 @@ import yaml
 from hookline.engine import match_budget
 from hookline.hooks.outcome import Verdict
 from hookline.project.loader import load_text
-from packs.pack_trials import decide, load_pack
+from packs.pack_trials import decide, load_pack, trials
 
 _PADDING: Final = re.compile("‹(.*?)›", re.DOTALL)
 _COUNTS: Final = (1, 40, 450, 2_500)  # behind the limits of the readers
@@ -69,3 +69,17 @@ def test_an_allow_does_not_hold_for_what_is_not_read(monkeypatch: pytest.MonkeyP
     ]
     decision = decide(load_text(yaml.safe_dump({"version": 1, "hooks": rules}), "hookline.yaml"), f"{_LONG}rm x")
     assert decision.verdict is Verdict.SILENT
+
+
+_BLANKS: Final = re.compile(r"(?<=\S) +(?=\S)")
+_KNOWN: Final = frozenset(('perl -e \'open(my $f, "<", "/etc/passwd"); print <$f>\'',))
+"""What passes today with many blanks between its words."""
+
+
+@pytest.mark.parametrize("pack", ["recommended", "secrets", "production", "workspace"])
+def test_blanks_let_nothing_pass(pack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_budget, "WALL_SECONDS", 60.0)
+    calls = {call for trial in trials(pack) for call in trial.stops if isinstance(call, str)}
+    padded = {call: _BLANKS.sub(" " * 310, call, count=8) for call in calls}
+    book = load_pack(pack)
+    assert {call for call in calls if decide(book, padded[call]).verdict < Verdict.ASK} <= _KNOWN

@@ -121,8 +121,8 @@ _NO_OUTPUT_OPTION: Final = frozenset(
 )
 _OUTPUT_OPTIONS: Final = frozenset(("-o", "--output", "--output-file", "--out"))
 
-_PYTHON_IMPORT: Final = lazy_pattern(r"\b(?:import|from)\s+([\w.]{1,100}(?:\s*,\s*[\w.]{1,100}){0,20})")
-_NODE_IMPORT: Final = lazy_pattern(r"(?:require|import|from)\s*\(?\s*[\"'`](\.{0,2}/[^\"'`\s]{1,200})")
+_PYTHON_IMPORT: Final = lazy_pattern(r"\b(?:import|from)\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)")
+_NODE_IMPORT: Final = lazy_pattern(r"(?:require|import|from)\s*\(?\s*[\"'`](\.{0,2}/[^\"'`\s]+)")
 _NODE: Final = frozenset(("node", "nodejs", "bun", "deno", "tsx", "ts-node"))
 NODE_SUFFIXES: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".json", ".node")
 _IMPLIED_FILES: Final = {
@@ -291,14 +291,16 @@ def _words_in_word(word: str, for_shell: bool, depth: int) -> Iterator[FileWord]
     """A quoted word may be a command for a shell, or code of another language."""
     if depth and (for_shell or _SUBSTITUTION.search(word)):
         yield from _words_of_text(word, depth - 1)
-    if not for_shell:
+    if not for_shell or not depth:
         yield from map(FileWord, _loose_words(word))
 
 
 def _inside_substitutions(words: Iterable[str], depth: int) -> Iterator[FileWord]:
     """What the words run themselves: `echo "$(./x)"`."""
-    for word in words:
-        if depth and _SUBSTITUTION.search(word):
+    for word in filter(_SUBSTITUTION.search, words):
+        if not depth:
+            yield from map(FileWord, _loose_words(word))
+        else:
             commands, _ = _split_commands(list(tokenize(word)))
             for command in commands:
                 if command.in_substitution:
@@ -373,8 +375,8 @@ def _python_files(words: list[str]) -> Iterator[str]:
         option = re.fullmatch(r"-[bBdEiIOPqsSuvx]*m(.*)", word)
         module = (option[1] or "".join(words[at + 1 : at + 2])) if option else ""
         for imported in _PYTHON_IMPORT.findall(word):  # python3 -c 'import x'
-            for each in imported.replace(" ", "").split(","):
-                yield from _module_files(each)
+            for each in imported.split(","):
+                yield from _module_files(each.split()[0])
         if re.fullmatch(r"[\w.]+", module):
             yield from _module_files(module)
             yield from _IMPLIED_FILES.get(module, ())

@@ -66,7 +66,8 @@ _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "docker-compose",
 _CONTAINER_OPTIONS: Final = frozenset(("-w", "--workdir", "--entrypoint", "--tmpfs"))
 """Options whose value is a path in the container."""
 _IN_CONTAINER: Final = frozenset(("target", "dst", "destination"))  # the same, in --mount
-_MAX_LETTERS: Final = 5  # of options before a value in the same word
+_MAX_LETTERS: Final = 80  # of options before a value in the same word; behind more of them, it may be anywhere
+_LETTERS: Final = lazy_pattern("-[A-Za-z0-9]*")
 _DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
 _FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
 _URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
@@ -401,7 +402,9 @@ def _paths_in_word(word: str) -> Iterator[str | None]:
         if short is not None and not text.startswith("--"):
             yield from _file_names(short[1])
         elif not text.startswith("--"):  # tar -xCdir
-            yield from (text[at:] for at in range(2, min(len(text), _MAX_LETTERS)))
+            letters = _LETTERS.match(text)
+            end = min(letters.end() + 1 if letters else 0, len(text))
+            yield from (text[at:] for at in range(2, end)) if end <= _MAX_LETTERS else ("/",)
     else:
         yield from _file_names(text)
     _, has_value, value = text.partition("=")

@@ -214,4 +214,4 @@ def _make_variables(words: Sequence[str]) -> Iterator[InnerCommand]:
     for word in words[1:]:
         name, has_value, value = word.partition("=")
         if has_value and value and (CODE_VARIABLES.fullmatch(name) or name == ".SHELLFLAGS"):
-            yield InnerCommand(code=value.removeprefix("-c ").strip("\"'"))
+            yield InnerCommand(code=value.removeprefix("-c ").strip("\"' "))

@@ -57,6 +57,12 @@ def test_names_that_are_declared_or_free_are_left_alone(arguments: dict[str, Any
     assert misspelt(arguments) is None
 
 
+def test_all_alternatives_of_a_schema_count() -> None:
+    choices = [{"properties": {f"name{number}": {}}} for number in range(1_000)]
+    assert misspelt({"Path": "a"}, {"anyOf": [PLACE, *choices]}) == "Path"
+    assert misspelt({"Path": "a"}, {"anyOf": [*choices, PLACE]}) == "Path"
+
+
 def test_a_schema_that_refers_to_itself_ends() -> None:
     loop = {"$ref": "#/$defs/A", "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/A"}]}}}
     assert misspelt({"Path": "a"}, loop) is None

@@ -13,7 +13,6 @@ from hookline.hooks.secret_formats import HINT_WORDS, Secret, find_secrets, is_n
 from hookline.hooks.tool_input import values_at
 from hookline.lazy_dataclasses import dataclass
 
-_MAX_DEPTH: Final = 100
 _INPUT: Final = (("tool", "input"),)
 _FEW_KEYS: Final = 16
 

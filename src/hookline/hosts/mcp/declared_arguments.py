@@ -8,7 +8,6 @@ from typing import Any, Final
 from hookline.hosts.mcp.json_rpc import Message, get_object, name_in_other_case
 
 _MAX_TOOLS: Final = 10_000
-_MAX_SCHEMAS: Final = 100  # that one value can have
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -52,10 +51,12 @@ class DeclaredArguments:
 def _alternatives(schemas: list[Mapping[str, Any]], whole: Any) -> Iterator[Mapping[str, Any]]:
     """The schemas, with those that they refer to or choose from."""
     todo = list(schemas)
-    for _ in range(_MAX_SCHEMAS):
-        if not todo:
-            return
+    seen = set[int]()
+    while todo:
         schema = todo.pop()
+        if id(schema) in seen:  # it refers to itself
+            continue
+        seen.add(id(schema))
         yield schema
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/"):
