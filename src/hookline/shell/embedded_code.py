@@ -101,7 +101,9 @@ _LOOKS_UP: Final = lazy_pattern(
 """Code that runs what it looks up by a name that it makes."""
 _STATEMENT_END: Final = lazy_pattern(r"[;\n]")
 _ADJACENT: Final = lazy_pattern(r"\"\s*+(?:[+.]\s*+)?\"|'\s*+(?:[+.]\s*+)?'")
-_ASSIGNED_TEXT: Final = lazy_pattern(r"\b([A-Za-z_]\w{0,60})\s*+:?=\s*+([\"'])((?:(?!\2)[^\\\n]|\\.)*+)\2")
+_ASSIGNED_TEXT: Final = lazy_pattern(
+    r"\b([A-Za-z_]\w{0,60})\s*+:?=\s*+(?:\"([^\"\\\n]*+(?:\\.[^\"\\\n]*+)*+)\"|'([^'\\\n]*+(?:\\.[^'\\\n]*+)*+)')"
+)
 _METHOD: Final = lazy_pattern(r"([\"'])([^\"'\n]++)\1\s*+\.\s*+(?:execute\b|!!?(?!=))")
 _WRITING: Final = lazy_pattern(
     r"""\bio\.open"""
@@ -224,7 +226,7 @@ def _joined_literals(code: str) -> Iterator[InnerCommand]:
     texts = texts[:_MAX_PARTS]
     yield InnerCommand(code="".join(texts))
     yield from (InnerCommand(tuple(texts[at:])) for at in range(len(texts)) if _PROGRAM.fullmatch(texts[at]))
-    values = {found[1]: found[3] for found in _ASSIGNED_TEXT.finditer(code)}
+    values = {found[1]: found[2] or found[3] or "" for found in _ASSIGNED_TEXT.finditer(code)}
     for text in texts:
         filled = re.sub(r"[$#]?\{?\b([A-Za-z_]\w*)\b\}?", lambda name: values.get(name[1], name[0]), text)
         if filled != text:
