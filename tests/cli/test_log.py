@@ -121,6 +121,17 @@ def test_a_command_is_no_formula_in_a_spreadsheet(hookline, recorder, command):
     assert row["input"] == f"'{command}"
 
 
+def test_lines_of_a_reason_stay_in_one_cell_of_a_table(hookline, recorder):
+    hook = '{id: two, on: tool.before, then: {deny: "one\\n=two\\r\\e[31m, three"}}'
+    record(recorder, write_hooks(f"hooks:\n  - {hook}\n"), tool_event("ls"))
+    result = hookline("log", "--csv")
+    assert "\x1b" not in result.stdout
+    *_, row = csv.DictReader(io.StringIO(result.stdout))
+    assert row["reason"].startswith("one\n=two")
+    assert row["reason"].endswith(", three")
+    assert (row["hook"], row["line"]) == ("two", "2")
+
+
 def test_wide_characters_fit_80_columns(hookline, recorder):
     record(recorder, write_hooks(), tool_event("漢" * 60))
     *_, line = hookline("log").stdout.splitlines()

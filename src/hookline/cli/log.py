@@ -19,6 +19,7 @@ from hookline.cli.output import (
     out_json_line,
     out_labelled,
     page_output,
+    printable_lines,
     shorten_line,
     terminal_width,
 )
@@ -134,8 +135,8 @@ class _Printer:
 
     def _print_csv(self, cells: Iterable[Any]) -> None:
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow([_csv_cell(cell) for cell in cells])
-        out_as_is(line.getvalue())
+        csv.writer(line).writerow([_csv_cell(cell) for cell in cells])
+        out_as_is(line.getvalue().removesuffix("\r\n"))
 
     def _print_line(self, row: dict[str, Any]) -> None:
         """A line of the terminal's width: time, verdict, id, host, tool or event, hook, input."""
@@ -157,7 +158,10 @@ class _Printer:
 
 
 def _csv_cell(cell: Any) -> Any:
-    """An agent's text must not be a formula for the spreadsheet that opens the table."""
+    """An agent's text must not be a formula for the spreadsheet that opens the table, nor control a terminal."""
     if cell is None:
         return ""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = printable_lines(cell)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
