@@ -360,6 +360,9 @@ class AgentRun:
 
     async def _before_tool(self, call: FrameworkCall, is_preview: bool, approved: bool | None) -> CallAnswer:
         if self.halted is not None:
+            if not is_preview:
+                asked = {**self.facts("tool.before"), "tool": self._tool_facts(call)}
+                self.hooks.session.record_after_halt(asked, self.halted)
             return CallAnswer(refusal=f"Not run: the agent was stopped. {self.halted}", halts=True)
         refused = await self._open_session()
         if refused is not None:

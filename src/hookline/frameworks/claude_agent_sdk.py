@@ -103,9 +103,11 @@ class HooklineHooks(dict[str, list[Any]]):
             started = await run.start(None)
             if started.refusal is not None:
                 return {"continue_": False, "stopReason": started.refusal}
-        if run.halted is not None and name == "PreToolUse":
-            return {"continue_": False, "stopReason": run.halted, **_permission("deny", run.halted)}
         parsed = AGENT.read(name, payload)
+        if run.halted is not None and name == "PreToolUse":
+            for event in parsed.events:
+                self.hooks.session.record_after_halt({**run.facts(event.name), **event.facts}, run.halted)
+            return {"continue_": False, "stopReason": run.halted, **_permission("deny", run.halted)}
         decisions = [await self._fire(run, event) for event in parsed.events]
         reply = AGENT.reply(parsed, decisions)
         output: dict[str, Any] = json.loads(reply.stdout) if reply.stdout.strip() else {}

@@ -352,6 +352,26 @@ def test_identical_calls_have_each_their_own_outcome_in_the_record(config: Path)
     assert sorted(call[3] for call in calls) == ["failed", "ok", "ok"]
 
 
+def test_calls_after_a_halt_are_recorded_as_denied(config: Path, tmp_path: Path) -> None:
+    with begun(config, id=str(tmp_path)) as session:
+        bash = session.guard(shell, name="bash")
+        for command in ("halt", "ls"):
+            with pytest.raises(hookline.Halted):
+                bash(command)
+    assert [call[1:3] for call in recorded_calls(str(tmp_path))] == [
+        ({"command": "halt", "times": 1}, "deny"),
+        ({"command": "ls", "times": 1}, "deny"),
+    ]
+
+
+def test_a_call_that_a_change_made_impossible_is_recorded_as_failed(tmp_path: Path) -> None:
+    config = tmp_path / "hookline.yaml"
+    config.write_text("hooks: [{id: limit, on: tool.before, when: {tool: bash}, then: {set: {input.timeout: 60}}}]")
+    with begun(config, id=str(tmp_path)) as session, pytest.raises(hookline.Denied, match="not a parameter"):
+        session.guard(shell, name="bash")("ls")
+    assert [call[2:] for call in recorded_calls(str(tmp_path))] == [("silent", "failed")]
+
+
 @awaited
 async def test_what_came_of_a_hooks_own_call_is_recorded(tmp_path: Path) -> None:
     config = tmp_path / "hookline.yaml"

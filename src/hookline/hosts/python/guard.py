@@ -24,6 +24,7 @@ from typing import Any, Final, Literal
 from hookline.engine.decision import Decision
 from hookline.errors import Denied, Halted, HooklineError, ToolFailed
 from hookline.hooks.event import MISSING, deep_equal
+from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.session import Session, current_session, new_call_id, raise_if_denied
@@ -353,12 +354,18 @@ class _GuardedTool:
 
     async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
         """Returns the arguments as the hooks left them. Raises Denied."""
-        around.raise_if_halted()
         tool = {"name": self.name, "kind": self.kind, "id": asked.call, "input": asked.input}
+        around.raise_if_halted(tool)
         decision = await around.decide("tool.before", tool=tool)
         await around.agree(decision)
         left = decision.event.read(("tool", "input"))
-        return asked if deep_equal(left, asked.input) else asked.with_input(left)
+        if deep_equal(left, asked.input):
+            return asked
+        try:
+            return asked.with_input(left)
+        except Denied as denied:
+            around.record_outcome(decision, ToolResult(None, False, str(denied)))
+            raise
 
     async def _finish(self, around: Session, given: ToolArguments, running: Awaitable[Any]) -> Any:
         try:

@@ -123,10 +123,17 @@ class Session:
             self._halt = decision
         return decision
 
-    def raise_if_halted(self) -> None:
+    def raise_if_halted(self, tool: dict[str, Any]) -> None:
         """A program may have taken the exception of a halt for that of a tool, as most frameworks do."""
         if self._halt is not None:
+            self.record_after_halt({"tool": tool}, self._halt.reason)
             raise_if_denied(self._halt)
+
+    def record_after_halt(self, facts: dict[str, Any], reason: str) -> None:
+        """A call that is refused because a hook has stopped the agent: no hook is asked about it."""
+        asked = Event("tool.before", {**self.facts(), **facts})
+        denial = Decision(asked, Verdict.DENY, f"A hook has stopped the agent: {reason}")
+        self._recorder.write_repeated(self.book, asked, denial)
 
     async def fire(self, event: str, facts: dict[str, Any]) -> Decision:
         """Like `decide`, for a caller that delivers the notes itself. `facts` win over those of the session."""
@@ -161,7 +168,7 @@ class Session:
         return decision
 
     def record_outcome(self, decision: Decision, result: ToolResult) -> None:
-        """What came of a call that a hook made: no hook is asked about it afterwards."""
+        """What came of a call about which no hook is asked afterwards."""
         self._recorder.write_outcome(self.book, decision.event, result)
 
     async def prompt(self, text: str) -> str:
