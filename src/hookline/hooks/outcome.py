@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookline.hooks.event import Changes
 from hookline.lazy_dataclasses import dataclass
 
+NOBODY_HERE: Final = "no one can approve it here"  # who answers an ask where nobody can be asked
 _WITHHELD_PREFIX: Final = "[withheld: hook "
 _UNCHECKED: Final = " could not check it]"
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.attempt import pause_timeouts
-from hookline.hooks.outcome import AskTerms, Verdict
-from hookline.hosts.python.session import NOBODY_ANSWERED, NOBODY_HERE, Question
+from hookline.hooks.outcome import NOBODY_HERE, AskTerms, Verdict
+from hookline.hosts.python.session import NOBODY_ANSWERED, Question
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.gate import ToolCall, fingerprint
 from hookline.runtime.notes import inject_notes

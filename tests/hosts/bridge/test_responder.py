@@ -24,6 +24,8 @@ from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond, respond_now
 from hookline.hosts.install.plan import apply_changes, plan_install
 from hookline.project import SourceLayer
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +68,17 @@ def test_settings_that_the_agent_obeys_itself_are_left_to_it(
         payload = desk.payload("ls", toolName="bash", toolArgs={"command": "ls"})
         assert (said in decided(desk.call(payload, event, agent=agent)).stdout) is acts
         (place / ".claude/settings.json").unlink()
+
+
+@pytest.mark.parametrize(("agent", "outcome"), [("codex", "refused"), ("claude-code", None)])
+def test_an_agent_that_cannot_ask_refuses_in_the_record_too(
+    desk: BridgeSandbox, agent: str, outcome: str | None
+) -> None:
+    desk.write_hooks("hooks: [{id: ask, on: tool.before, then: {ask: Really?}}]\n")
+    decided(desk.call(desk.payload("ls", turn_id="1", tool_use_id="t"), agent=agent))
+    record = record_directory(desk.home / ".local/state/hookline")
+    rows = RecordLog(record, LogFilter(event="tool.before")).latest(20)
+    assert [(row["verdict"], row["outcome"]) for row in rows] == [("ask", outcome)]
 
 
 def test_a_prompt_begins_a_turn(desk: BridgeSandbox) -> None:

@@ -326,6 +326,9 @@ def test_ask_is_a_deny_where_the_client_shows_no_forms(project: Project, capabil
 
     driven(project.hooks(ASK), play, **capabilities)
     assert calls_heard(project) == []
+    record = record_directory(project.home / ".local/state/hookline")
+    rows = RecordLog(record, LogFilter(event="tool.before")).latest(20)
+    assert [(row["verdict"], row["outcome"]) for row in rows] == [("ask", "refused")]
 
 
 def test_the_question_is_withdrawn_when_its_call_is_cancelled(project: Project) -> None:

@@ -16,7 +16,8 @@ from hookline.cli.logging_setup import log_to
 from hookline.cli.output import err, out_as_is, out_json_line
 from hookline.config.problem import Problem
 from hookline.errors import Denied, HooklineError
-from hookline.hosts.python.session import NOBODY_HERE, Question
+from hookline.hooks.outcome import NOBODY_HERE
+from hookline.hosts.python.session import Question
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.update_json import VERSION, has_line, update_json

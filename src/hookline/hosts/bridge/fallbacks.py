@@ -53,6 +53,10 @@ class Fallbacks:
         self.sessions.count_stop(event, denied=denies_stop(limited))
         return limited
 
+    def denies_instead_of_asking(self, event: Event) -> bool:
+        """Whether a call about which hooks ask is denied, because the agent cannot ask its user."""
+        return event.name == "tool.before" and self._ability.deny and not self._ability.ask
+
     def apply(self, event: Event, decision: Decision) -> Decision:
         ability = self._ability
         if not ability.change:

@@ -33,7 +33,7 @@ from hookline.hooks.host import (
     ScriptCall,
     inherited_environment,
 )
-from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
+from hookline.hooks.outcome import NOBODY_HERE, ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, login_name
 from hookline.hooks.tools import ToolKind, tool_kind
 from hookline.hosts.agents import event_timeout, get_agent
@@ -443,6 +443,8 @@ class _Question:
 
     def _finish(self, event: Event, book: Book, decided: Decision) -> Decision:
         """The decision with what this agent lacks made up for, and with what its user has not been told yet."""
+        if decided.verdict is Verdict.ASK and not decided.halt and self._fallbacks.denies_instead_of_asking(event):
+            self._recorder.write_answer(book, decided.event, False, NOBODY_HERE)
         decision = self._fallbacks.apply(event, drop_standing_notes(decided))
         if event.name in ENDING_EVENTS:
             decision = self._fallbacks.limit_denied_stops(event, decision)

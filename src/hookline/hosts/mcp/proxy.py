@@ -18,7 +18,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.formatting import printable, shorten
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import Audience, Verdict
+from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
@@ -190,9 +190,9 @@ class ProxySession:
         self._recorder.write_answer(self._book(), decision.event, settled.answer.approved, by)
         return settled.decision
 
-    def record_answer(self, tool: dict[str, Any], approved: bool) -> None:
+    def record_answer(self, tool: dict[str, Any], approved: bool, by: str = "user") -> None:
         """What the client's user answered to our question about a call."""
-        self._recorder.write_answer(self._book(), self.event("tool.before", tool), approved)
+        self._recorder.write_answer(self._book(), self.event("tool.before", tool), approved, by)
 
     async def _fire_session_start(self) -> None:
         """Both events at once: a server does not see the agent's turns."""
@@ -429,6 +429,8 @@ class Proxy:
         if answer.message:
             _log.info("%s", answer.message)
         if answer.is_denied:
+            if decision.verdict is Verdict.ASK and not decision.halt:
+                self._session.record_answer(event.facts["tool"], False, NOBODY_HERE)
             await self._refuse(request, answer.reason)
             return
         request.notes = answer.context

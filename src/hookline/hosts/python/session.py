@@ -24,7 +24,7 @@ from hookline.errors import Denied, Halted, HooklineError, InvalidEvent, MustWai
 from hookline.hooks.event import Event
 from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonical_event, lacks_tool
 from hookline.hooks.host import Thread, ToolResult
-from hookline.hooks.outcome import AskTerms, Audience, Note, Verdict
+from hookline.hooks.outcome import NOBODY_HERE, AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
@@ -39,7 +39,6 @@ from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
 
-NOBODY_HERE: Final = "no one can approve it here"
 NOBODY_ANSWERED: Final = "nobody answered"
 _HUB_PATIENCE: Final = timedelta(minutes=10)
 
