@@ -17,7 +17,7 @@ from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.tables import ApprovalRow, SessionRow, ThreadRow
-from hub.hub_process import serve_hub
+from hub.hub_process import open_socket, serve_hub
 from hub.hub_sandbox import Client, async_test, eventually, open_hub, token_of
 
 QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
@@ -49,6 +49,24 @@ async def test_a_host_waits_for_the_answer_of_a_person(tmp_path: Path) -> None:
             assert await asking == HubAnswer(True, "the approver")
             late = await client.post(f"/approvals/{shown['id']}/answer", json={"yes": False})
             assert (late.status_code, late.json()["detail"]["state"]) == (409, "approved")
+
+
+@async_test
+async def test_an_answer_on_the_socket_takes_what_the_api_takes(tmp_path: Path) -> None:
+    async with (
+        serve_hub(tmp_path) as (hub, _),
+        open_socket(hub, await token_of(hub, Role.APPROVER)) as socket,
+    ):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), QUESTION, MINUTE))
+        id = (await waiting(hub))["id"]
+        for wrong, problem in (
+            ({"id": id, "yes": True, "inptu": {"command": "ls"}}, "there is no field 'inptu'; did you mean input?"),
+            ({"id": id, "yes": "no"}, "yes: Input should be a valid boolean"),
+            ({"id": id}, "yes: Field required"),
+        ):
+            assert await socket.call("answer", wrong) == {"ok": False, "error": problem}
+        assert (await socket.call("answer", {"id": id, "yes": False, "reason": "Not on Friday."}))["ok"]
+        assert await asking == HubAnswer(False, "the approver", why="Not on Friday.")
 
 
 @async_test

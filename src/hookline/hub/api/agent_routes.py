@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
 from hookline.errors import HooklineError
 from hookline.hub.access.roles import Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.pages.page_tools import is_origin
@@ -28,17 +29,17 @@ def _check_origins(origins: list[str] | None) -> list[str] | None:
     return origins
 
 
-class AgentBody(BaseModel):
+class AgentBody(RequestBody):
     name: Name
     prompt: Prompt = ""
     model: Annotated[str, Field(max_length=200)] = ""
-    tools: Names = []
-    network: Names = []
+    tools: Names = Field(default_factory=list)
+    network: Names = Field(default_factory=list)
 
     _origins = field_validator("network")(_check_origins)
 
 
-class AgentChange(BaseModel):
+class AgentChange(RequestBody):
     name: Name | None = None
     prompt: Prompt | None = None
     model: Annotated[str, Field(max_length=200)] | None = None

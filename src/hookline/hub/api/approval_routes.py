@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from hookline.hub.access.masked_question import question_for
 from hookline.hub.access.roles import Caller, Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError
 from hookline.hub.context.running_hub import Hub
@@ -21,6 +22,8 @@ MAX_WAIT = 25.0  # seconds of a long poll
 
 
 class QuestionBody(BaseModel):
+    """A host may be newer than the hub: a field that the hub does not know must not cost the question."""
+
     host: ShortText
     tool: Annotated[str, Field(min_length=1, max_length=256)]
     input: dict[str, Any]
@@ -35,7 +38,7 @@ class QuestionBody(BaseModel):
     seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60
 
 
-class AnswerBody(BaseModel):
+class AnswerBody(RequestBody):
     yes: StrictBool  # nothing that only resembles a yes lets a call run
     input: dict[str, Any] | None = None
     reason: LongText = ""
@@ -109,14 +112,20 @@ def add_approval_commands(hub: Hub) -> None:
 
     async def answer_question(caller: Caller, data: dict[str, Any]) -> dict[str, Any]:
         try:
-            body = AnswerBody.model_validate({"yes": data.get("yes"), "input": data.get("input")}, strict=True)
-            return await answer(str(data.get("id")), body, hub, caller)
-        except ValidationError:
-            raise CommandError("yes must be true or false, and input an object") from None
+            given = {name: value for name, value in data.items() if name != "id"}
+            return await answer(str(data.get("id")), AnswerBody.model_validate(given, strict=True), hub, caller)
+        except ValidationError as error:
+            raise CommandError(_explain_answer(error)) from None
         except ApiError as error:
             raise CommandError(error.error) from None
 
     hub.bus.add_command("answer", answer_question, Role.APPROVER)
+
+
+def _explain_answer(error: ValidationError) -> str:
+    """Without the values, which may be secrets."""
+    first = error.errors()[0]
+    return ": ".join([*map(str, first["loc"]), first["msg"]])
 
 
 async def _shown(hub: Hub, caller: Caller, id: str) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from hookline.config.problem import Problem
 from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError
 from hookline.hub.access.roles import Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, HubOfRequest, RoleRouter
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.explain.explanation import NotExplainable
@@ -56,7 +57,7 @@ def _known_dialect(name: str) -> str:
     return name
 
 
-class ReplayBody(BaseModel):
+class ReplayBody(RequestBody):
     text: Annotated[str | None, Field(max_length=500_000)] = None
     dialect: Annotated[str, AfterValidator(_known_dialect), Field(json_schema_extra={"enum": list(DIALECT_NAMES)})] = (
         "flo"

@@ -7,15 +7,16 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hookline.hub.access.roles import Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 
 router = RoleRouter("me")
 
 
-class EnterBody(BaseModel):
+class EnterBody(RequestBody):
     code: Annotated[str, Field(max_length=200)]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NoReturn
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hookline.errors import HooklineError
 from hookline.hub.access.roles import Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.rules.rule_form import NoSuchRule, add_rule, change_rule, list_rules, remove_rule
@@ -30,7 +31,7 @@ Note = Annotated[str, Field(max_length=500)]
 Number = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class TextBody(BaseModel):
+class TextBody(RequestBody):
     text: Text
 
 
@@ -46,14 +47,14 @@ class PreviewBody(TextBody):
     tool: str = ""
 
 
-class RuleBody(BaseModel):
+class RuleBody(RequestBody):
     event: Annotated[str, Field(max_length=40)]
     rule: dict[str, Any]
     base: Number
     note: Note = ""
 
 
-class RollbackBody(BaseModel):
+class RollbackBody(RequestBody):
     to: Annotated[int, Field(ge=1, le=1_000_000)]
 
 

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import Query, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hookline.errors import Denied, HooklineError
 from hookline.hub.access.roles import Caller, Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError, current_token
 from hookline.hub.cluster.peers import PASSED_ON
@@ -26,12 +27,12 @@ router = RoleRouter("sessions")
 Text = Annotated[str, Field(min_length=1, max_length=200_000)]
 
 
-class StartBody(BaseModel):
+class StartBody(RequestBody):
     agent: Annotated[str, Field(max_length=200)] = ""
     workspace: Annotated[str, Field(max_length=4096)] = ""
 
 
-class MessageBody(BaseModel):
+class MessageBody(RequestBody):
     text: Text
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from hookline.hub.access.roles import Role
+from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, HubOfRequest, RoleRouter
 from hookline.hub.store.user_table import CredentialRow, UserRow
 
@@ -18,16 +19,16 @@ Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f
 Id = Annotated[str, Field(max_length=64)]
 
 
-class UserBody(BaseModel):
+class UserBody(RequestBody):
     name: Name
     role: UserRole = "viewer"
 
 
-class LinkBody(BaseModel):
+class LinkBody(RequestBody):
     role: UserRole | None = None
 
 
-class KeyBody(BaseModel):
+class KeyBody(RequestBody):
     name: Name
     role: KeyRole = "reporter"
 
