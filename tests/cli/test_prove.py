@@ -49,6 +49,20 @@ def test_a_proof(hookline):
     assert (result.exit_code, result.stdout) == (0, f"proved: {PROVED} is denied\n")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "exit_code"), [("kind: shell, input: {command: ^rm}", 0), ("kind: shell, input: {command: ^ls}", 2)]
+)
+def test_hooks_of_a_trusted_project_are_proved_as_those_of_a_named_file(hookline, wanted, exit_code):
+    Path("hookline.yaml").write_text(
+        "hooks:\n"
+        "  - {id: no-rm, on: tool.before, when: {kind: shell, input: {command: ^rm}}, then: {deny: 'No {{tool.name}}.'}}\n"
+        "  - {id: slow, on: tool.before, when: {kind: shell}, then: {set: {input.timeout: 60}}}\n"
+    )
+    assert hookline("trust", "--yes").exit_code == 0
+    assert hookline("prove", "--config", "hookline.yaml", "--denied", wanted).exit_code == exit_code
+    assert hookline("prove", "--denied", wanted).exit_code == exit_code
+
+
 def test_a_counter_example_is_a_command_that_shows_it(hookline):
     result = hookline("prove", "--config", "hooks.yaml", "--denied", REFUTED)
     assert result.exit_code == 2

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import z3
 
-from hookline.engine.book import Book
+from hookline.engine.book import Book, Layer
+from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Equals, Exists, Matches
 from hookline.hooks.conditions.tool import ToolKindIs
@@ -26,7 +27,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
-from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.prove.event_space import EventSpace, Search, TooManyReadings, named_tools
 from hookline.prove.example_event import build_examples
 from hookline.prove.formula import Formula, negate
@@ -77,13 +78,24 @@ def prove(
     book: Book, wanted: Property, directory: Path, timeout: timedelta, progress: Progress = lambda text: None
 ) -> ProofAnswer:
     """directory: where the session would run."""
-    prover = _Prover(book, wanted, directory, timeout, progress)
+    prover = _Prover(_without_file_checks(book), wanted, directory, timeout, progress)
     begun = time.monotonic()
     result, facts = prover.run()
     seconds = time.monotonic() - begun
     reasons = tuple(dict.fromkeys(prover.reasons)) if result is ProofResult.NOT_PROVED else ()
     is_vacuous = result is ProofResult.PROVED and not prover.has_events
     return ProofAnswer(wanted, result, facts, reasons, is_vacuous, prover.rounds, seconds)
+
+
+def _without_file_checks(book: Book) -> Book:
+    """A proof is about the files as they are now, so the actions of a trusted file are what they would be without a check."""
+    if not any(isinstance(hook.then, VerifiedAction) for hook in book.hooks):
+        return book
+    return Book([Layer(layer.name, [_without_file_check(hook) for hook in layer.hooks]) for layer in book.layers])
+
+
+def _without_file_check(hook: Hook) -> Hook:
+    return replace(hook, then=hook.then.action) if isinstance(hook.then, VerifiedAction) else hook
 
 
 class _Prover:
