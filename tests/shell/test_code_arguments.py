@@ -74,7 +74,7 @@ def test_the_code_of_a_shell_is_shell_text(argv: str, code: str) -> None:
         "git submodule foreach {{v}}", "git clone -u {{v}} x", "git clone --upload-pack={{v}} x", "git grep -O{{v}} x",
         "tar cf a --to-command={{v}} b", "tar cf a --checkpoint-action=exec={{v}} b", "tar -I {{v}} -cf a b",
         "rsync -e {{v}} a b", "rsync --rsh={{v}} a b", "sort --compress-program={{v}} f", "split --filter {{v}} f",
-        "rg --pre {{v}} x", "find . -exec sh -c 'echo {{v}}' ;", "find . -ok sh -c {{v}} ;", "fd -x sh -c {{v}}",
+        "rg --pre {{v}} x", "rake -e {{v}}", "rake --execute={{v}}", "find . -exec sh -c 'echo {{v}}' ;", "find . -ok sh -c {{v}} ;", "fd -x sh -c {{v}}",
         "xargs -I% sh -c 'echo % {{v}}'", "weird wrapper bash -c 'echo {{v}}'", "weird python3 -c {{v}}", "docker run x awk {{v}}",
         "jq -L lib .{{v}} f", "node -r ./x.js ./{{v}}", "awk -i inc {{v}}", "lua -l m ./{{v}}", "npx -c {{v}}", "npx --package x -c {{v}}",
         "uvx --from x {{v}}", "npx --yes -q {{v}}", "node20 -e {{v}}", "bash-5.2 -n {{v}}", "BASH {{v}}", "php -d a=b ./{{v}}",

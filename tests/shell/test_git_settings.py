@@ -29,6 +29,12 @@ from hookline.shell.run_commands import read_commands
         "git clone 'ext::sh -c git% push' x",
         "git fetch --upload-pack='git push' x",
         "git clone -u 'git push' x",
+        "echo 'git push' > h/pre-commit; git -c core.hooksPath=h commit",
+        "printf 'git push' | tee .git/hooks/post-checkout; git checkout x",
+        "echo 'git push' > d/x; run-parts d",
+        "rake -e 'sh \"git push\"'",
+        "rake --execute='system(\"git push\")'",
+        "echo \"sh('git push')\" > Rakefile; rake",
     ],
 )
 def test_a_setting_runs_a_command(text: str) -> None:
@@ -49,6 +55,47 @@ def test_a_setting_runs_a_command(text: str) -> None:
 def test_a_setting_that_is_no_program_runs_nothing(text: str) -> None:
     assert all(command.program == "git" for command in read_commands(text).commands)
     assert ("git", "push") not in {command.words for command in read_commands(text).commands}
+
+
+@pytest.mark.parametrize(
+    ("text", "push"),
+    [
+        ("git subtree push --prefix dist origin +main", "git push origin +main"),
+        ("git -C x subtree -P push push origin main", "git push origin main"),
+        ("git lfs push --all origin main", "git push origin main"),
+        ("git send-pack --force host:x main", "git push --force host:x main"),
+        ("git http-push https://x :main", "git push https://x :main"),
+        ("/usr/lib/git-core/git-push -f", "git push -f"),
+        ("git-lfs push origin", "git push origin"),
+    ],
+)
+def test_another_way_to_push_is_a_push(text: str, push: str) -> None:
+    assert tuple(push.split()) in {command.words for command in read_commands(text).commands}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git log subtree push",
+        "git subtree add --prefix push origin main",
+        "git lfs push --dry-run origin main",
+        "git lfs pull",
+        "echo 'git push' > d/x; run-parts --test d",
+        "echo 'git push' > notes; git commit",
+    ],
+)
+def test_what_only_looks_like_a_push_is_none(text: str) -> None:
+    assert all(command.words[:2] != ("git", "push") for command in read_commands(text).commands)
+
+
+def test_a_hook_that_calls_git_is_read_once() -> None:
+    words = [command.words for command in read_commands("echo 'git status' > h/post-merge; git merge x").commands]
+    assert words.count(("git", "status")) == 1
+
+
+def test_settings_of_variables_are_options() -> None:
+    text = "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=h git commit"
+    assert ("git", "-c", "core.hooksPath=h") in {command.words for command in read_commands(text).commands}
 
 
 def test_settings_are_read_from_words_and_files() -> None:

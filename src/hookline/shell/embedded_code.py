@@ -49,7 +49,7 @@ INTERPRETERS: Final = frozenset(
             "emacs",
             "emacsclient",
         ),
-        *("vim", "vi", "nvim", "ex", "view", "gdb", "lldb", "luajit", "tsx", "ts-node"),
+        *("vim", "vi", "nvim", "ex", "view", "gdb", "lldb", "luajit", "tsx", "ts-node", "rake"),
     )
 )
 CODE_SUFFIXES: Final = {
@@ -70,6 +70,7 @@ _CALL: Final = lazy_pattern(
     r"|execute|cmd|command|shell|systemlist)"
     r"\s*+(?:[({]\s*+)?(?:[\w.]{1,40}\s*+,\s*+)?(?=[\[\"'`])|%x[({\[]|\bqx[({\[/|]|\$(?=`)"
     r"|[\"'](?:-\||\|-)[\"']\s*+,\s*+(?=[\"'])|\bposix_spawnp?\s*+\(\s*+(?=[\"'])"
+    r"|\bsh(?:\s++|\s*+\(\s*+)(?=[\"'])"  # of rake
 )
 _NAMED_CALL: Final = lazy_pattern(
     r"\b(?:system|popen[234]?|Popen|exec\w{0,8}|spawn\w{0,6}|run|call|check_call|check_output|getoutput|shell_exec|passthru)"

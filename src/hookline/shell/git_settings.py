@@ -14,6 +14,7 @@ from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.filters import MADE_TEXT
+from hookline.shell.grammar import UNKNOWN
 from hookline.shell.wrappers import InnerCommand
 
 _PROGRAM_KEY: Final = lazy_pattern(
@@ -28,7 +29,25 @@ _MARKED_KEY: Final = lazy_pattern(r"(?is)credential\.(?:.+\.)?helper|submodule\.
 _KEY: Final = lazy_pattern(r"[A-Za-z][\w-]*\..*[\w-]", re.DOTALL)
 _SECTION: Final = lazy_pattern(r"\[\s*([\w.-]+)(?:\s+\"([^\"]*)\")?\s*\]")
 _TRANSPORTS: Final = frozenset(("--upload-pack", "--receive-pack", "--exec"))
-_NAMES_PROGRAM: Final = lazy_pattern(r" (?:-c|config\b|clone\b|--(?:upload-pack|receive-pack|exec=|config)|ext::)")
+_NAMES_PROGRAM: Final = lazy_pattern(
+    r" (?:-c|config\b|clone\b|--(?:upload-pack|receive-pack|exec=|config)|ext::|subtree\b|lfs\b|send-pack\b|http-push\b)"
+)
+_PUSH_PLUMBING: Final = frozenset(("send-pack", "http-push"))
+_GLOBAL_VALUES: Final = frozenset(
+    (
+        "-C",
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--super-prefix",
+        "--config-env",
+        "--attr-source",
+        "--exec-path",
+    )
+)
+_SUBTREE_VALUES: Final = frozenset(("-P", "--prefix", "-m", "--message", "--annotate", "-b", "--branch", "--onto"))
+_DRY_RUN: Final = frozenset(("--dry-run", "-d"))  # of `git lfs push`
 _MAX_SETTINGS: Final = 200  # of a file; if it has more of them, git may run anything
 SETTINGS_FILES: Final = (".gitconfig", "config", "gitconfig", "config.worktree")
 
@@ -38,6 +57,29 @@ Settings = Iterator[tuple[str, str]]
 def may_name_program(words: Sequence[str]) -> bool:
     """Whether the arguments of git may say which other program it runs. Cheap, and true too often."""
     return _NAMES_PROGRAM.search(" ".join(words)) is not None
+
+
+def push_of_words(words: Sequence[str]) -> Iterator[InnerCommand]:
+    """`git subtree push`, `git lfs push` and `git send-pack`, as the push that they are."""
+    command, *arguments = _operands(words[1:], _GLOBAL_VALUES, stops=True) or [""]
+    if command in _PUSH_PLUMBING:
+        yield InnerCommand((words[0], "push", *arguments))
+    elif command in ("subtree", "lfs") and not _DRY_RUN.intersection(arguments):
+        operands = _operands(arguments, _SUBTREE_VALUES)
+        if operands[:1] == ["push"]:
+            yield InnerCommand((words[0], *operands))
+
+
+def _operands(words: Sequence[str], values: frozenset[str], *, stops: bool = False) -> list[str]:
+    """The words without options and their values; with `stops`, all words from the first operand on."""
+    found, at = list[str](), 0
+    while at < len(words):
+        if not words[at].startswith("-"):
+            if stops:
+                return list(words[at:])
+            found.append(words[at])
+        at += 2 if words[at] in values else 1
+    return found
 
 
 def settings_of_words(words: Sequence[str], variables: Mapping[str, Mapping[str, None]]) -> Settings:
@@ -50,7 +92,7 @@ def settings_of_words(words: Sequence[str], variables: Mapping[str, Mapping[str,
                 given = given or word.removeprefix(option)
         key, has_value, value = given.partition("=")
         if has_value and "env" in word.partition("=")[0]:
-            yield from ((key, each) for each in variables.get(value, ()))
+            yield from ((key, each) for each in variables.get(value) or (UNKNOWN,))
         elif has_value:
             yield key, value
     if "config" in words:
@@ -102,6 +144,15 @@ def settings_of_variables(variables: Mapping[str, Mapping[str, None]]) -> Settin
             yield key, value
 
 
+def as_options(words: Sequence[str], variables: Mapping[str, Mapping[str, None]]) -> tuple[str, ...]:
+    """git with the settings that it gets from variables, as if they were given with `-c`; nothing if it gets none."""
+    from_variables = list(settings_of_variables(variables))
+    if not from_variables and not any(word.startswith("--config-env") for word in words):
+        return ()
+    settings = dict.fromkeys((*settings_of_words(words, variables), *from_variables))
+    return (words[0], *(word for key, value in settings for word in ("-c", f"{key}={value}")))
+
+
 def alias_of(key: str) -> str:
     """The name of the alias that the key sets; nothing for any other key."""
     section, _, name = key.partition(".")
@@ -149,6 +200,22 @@ _COMMAND_NAMES: Final = """
     annex cliff crypt delta extras filter-repo flow gerrit gh gitlab hub issue lfs machete pr pw review secret sizer spice standup
     town absorb branchless move smartlog sync submit cz ci co br st lg df unstage last amend
     """
+HOOKS: Final = (
+    *("applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg"),
+    *(
+        "commit-msg",
+        "post-commit",
+        "pre-rebase",
+        "post-checkout",
+        "post-merge",
+        "pre-push",
+        "post-rewrite",
+        "post-update",
+    ),
+    *("pre-receive", "update", "post-receive", "reference-transaction", "push-to-checkout", "pre-auto-gc"),
+    *("sendemail-validate", "fsmonitor-watchman", "post-index-change", "proc-receive"),
+)
+"""The files that git runs from `.git/hooks` or `core.hooksPath`."""
 COMMANDS: Final = frozenset(_COMMAND_NAMES.split())
 """What git has, what is often added to it, and the usual aliases of harmless commands."""
 

@@ -19,6 +19,7 @@ from hookline.shell.run_commands import RunCommand
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
 _KEY_PROGRAMS: Final = frozenset(("scp", "sftp"))
 _PLAIN_FLAGS: Final = lazy_pattern("-[346BCOpqrTv]+")
+_ENDS: Final = ("", "x", "/x")  # what an unknown value may be
 _SPACE: Final = lazy_pattern(r"\s")
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[^/]*[*?\[]|\*[^/]*/.*\.\.(?:/|\Z)")  # a glob that may match `..`
 
@@ -55,15 +56,18 @@ def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> b
 
 
 def likely_operand(pattern: _Pattern, command: RunCommand, deadline: float) -> bool:
-    """Whether the pattern matches one of them, the end of a path of which only the beginning is unknown, or a file name
-    for which a pattern of the shell may stand.
+    """Whether the pattern matches one of them, the end of a path of which only the beginning is unknown, a beginning
+    whatever follows it, or a file name for which a pattern of the shell may stand.
     """
     for operand in operands_of(command):
         word = mark_globs(operand)
-        known = word if word.isascii() else HAS_UNKNOWN.split(word)[-1]
-        if (known is word or known.startswith("/")) and pattern.search(known, deadline):
+        parts = [word] if word.isascii() else HAS_UNKNOWN.split(word)
+        known = parts[-1]
+        if (len(parts) == 1 or known.startswith("/")) and pattern.search(known, deadline):
             return True
-        if known is not word and any(pattern.search(each, deadline) for each in _possible_names(operand)):
+        if len(parts) > 1 and parts[0] and all(pattern.search(parts[0] + end, deadline) for end in _ENDS):
+            return True
+        if len(parts) > 1 and any(pattern.search(each, deadline) for each in _possible_names(operand)):
             return True
     return False
 

@@ -28,6 +28,8 @@ SPECIAL_WORDS: Final = frozenset(
 """Keywords, and programs that run or change something because of their arguments."""
 _SPECIAL_WITH_OPTIONS: Final = SPECIAL_WORDS | {"printf", "getopts", "at", "batch", "newgrp"}
 _MAY_RUN_TEXT: Final = EVALUATORS | PACKAGE_PROGRAMS
+_RUN_FILES: Final = frozenset(("git", "run-parts", "rake"))
+"""Programs that run files that the line may have written, without naming them."""
 _WORD: Final = r"""(?:[\w./:@%+=,^~-]++|'[ -&(-~]*+'|"[ !#%-\[\]-_a-~]*+")+"""
 _COMMAND: Final = lazy_pattern(
     rf"([\w./:@%+-]++(?: ++(?!2?>){_WORD})*)( ++2?> ?/dev/null(?=[ ;|&]|\Z))?( ++2>&1(?=[ ;|&]|\Z))? *+(&&|\|\||[;|]|\Z) *+"
@@ -61,7 +63,11 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
         at, operator = found.end(), next_operator
         if not operator:
-            return None if copies and any("/" in each.words[0] for each in commands) else commands
+            return (
+                None
+                if copies and any("/" in each.words[0] or each.words[0] in _RUN_FILES for each in commands)
+                else commands
+            )
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
 

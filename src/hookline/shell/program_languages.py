@@ -62,6 +62,7 @@ LANGUAGES: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
 CODE_FILES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("make", "gmake", "bmake"), ("Makefile", "makefile", "GNUmakefile", "BSDmakefile")),
     "just": ("justfile", "Justfile", ".justfile"),
+    "rake": ("Rakefile", "rakefile", "Rakefile.rb"),
 }
 """Files that a program runs without being told."""
 PACKAGE_PROGRAMS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "npx"))

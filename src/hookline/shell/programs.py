@@ -251,6 +251,7 @@ CODE_OPTIONS_BY_PROGRAM: Final[Mapping[str, re.Pattern[str]]] = {
     "zip": lazy_pattern(r"-TT"),
     "split": lazy_pattern(r"--filter"),
     "rg": lazy_pattern(r"--pre"),
+    "rake": lazy_pattern(r"-[eEp]|--execute(?:-print|-continue)?"),
     "less": lazy_pattern(r"\+.*"),
     "docker": lazy_pattern(r"--entrypoint"),
     **dict.fromkeys(("npx", "npm", "pnpm"), lazy_pattern(r"-c")),

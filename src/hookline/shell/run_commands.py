@@ -85,6 +85,7 @@ _INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", 
 _SOME_SHELL: Final = frozenset((f"{UNKNOWN}sh", f"{UNKNOWN_WORDS}sh"))  # the value of `$SHELL`
 _STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _ONLY_CHECKS: Final = lazy_pattern("-[a-z]*n[a-z]*")
+_LISTS_PARTS: Final = frozenset(("--test", "--list"))
 _SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 
 
@@ -184,6 +185,7 @@ class _Reader:
     scripts: dict[str, dict[str, None]] = field(default_factory=dict)  # what the text writes into a file of this name
     copies: dict[str, dict[str, None]] = field(default_factory=dict)  # what a file of this name is a copy of
     git_aliases: dict[str, dict[str, None]] = field(default_factory=dict)
+    running: set[str] = field(default_factory=set)  # texts of files that are being read
     evaluates_values: bool = False  # `${x@P}`: the values of variables are expanded again
     texts: Iterator[int] = field(default_factory=count)
     added: dict[tuple[str, Path, int], int] = field(default_factory=dict)
@@ -339,10 +341,23 @@ class _Reader:
             for value in self.git_aliases[words[at]] if at < len(words) else ():
                 yield git_settings.run_by_alias(words[0], value, words[at + 1 :])
         yield from git_settings.run_by_transport(words)
+        yield from git_settings.push_of_words(words)
+        yield from self._run_scripts(git_settings.HOOKS)
+        given = git_settings.as_options(words, variables)
+        if given and given != words:
+            yield InnerCommand(given)
 
     def _script_texts(self, file: str) -> Iterator[str]:
         if self.scripts and (texts := self.scripts.get(_file_name(file))):
             yield "\n".join(texts)
+
+    def _run_scripts(self, files: Sequence[str]) -> Iterator[InnerCommand]:
+        """Files that a program runs without naming them. What they run in turn does not run them again: a hook may call git."""
+        for text in (text for file in files for text in self._script_texts(file)):
+            if text not in self.running:
+                self.running.add(text)
+                yield InnerCommand(code=text)
+                self.running.discard(text)
 
     def _open_descriptors(self, place: _Place) -> None:
         """`3<<<text`, `3< <(echo text)`, and every input of `exec`, which stays open."""
@@ -480,6 +495,8 @@ class _Reader:
             yield from package_commands(words, self._script_texts("package.json"))
         if name.lower() in DELETERS and (deletion := deletion_command(name.lower(), words)):
             yield InnerCommand(deletion)
+        if name == "run-parts" and not _LISTS_PARTS.intersection(words):
+            yield from self._run_scripts(tuple(self.scripts))
         if script := script_command(name, words):
             yield InnerCommand(script)
         if name == "tee" and (inputs := self._inputs(place)):

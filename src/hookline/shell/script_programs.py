@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.git_settings import COMMANDS
 from hookline.shell.programs import SHELLS
 
 MODULE_PROGRAMS: Final[dict[str, str]] = {
@@ -73,6 +74,8 @@ def script_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
     """The program with its arguments; nothing if the interpreter runs something else."""
     if name in SHORT_NAMES:
         return (SHORT_NAMES[name], *words[1:])
+    if name.startswith("git-") and name[4:] in COMMANDS:  # as in git's own directory of programs
+        return ("git", name[4:], *words[1:])
     if name not in _RUNNERS:
         script = _telling_script(name, words[1:]) if "." in name else ()
         return script if script[:1] != (name,) else ()
