@@ -65,6 +65,11 @@ def _absolute_variable(name: str) -> Path | None:
     return Path(value) if os.path.isabs(value) else None
 
 
+def are_hooks_off(book: Book) -> bool:
+    """Whether errors have left no hook."""
+    return not book.hooks and bool(errors_of(book.problems))
+
+
 def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = True, host: Host | None = None) -> Book:
     """The hooks of the named files, which are trusted and read as `dialect`; without files, all active hooks.
 
@@ -74,7 +79,7 @@ def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = 
         return load_all(sources(), trust(), importing=importing, host=host)
     books = [load_file(path, dialect, importing=importing, host=host) for path in configs]
     for book in books:
-        if not book.hooks and errors_of(book.problems):
+        if are_hooks_off(book):
             raise ConfigError(book.problems)
     if len(books) == 1:
         return books[0]

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from hookline.cli.context import current_directory, load_book
+from hookline.cli.context import are_hooks_off, current_directory, load_book
 from hookline.cli.decision_text import exit_code, show_decision
 from hookline.cli.facts_input import read_facts
 from hookline.cli.output import err, out, out_json
 from hookline.cli.problem_text import show_problems
-from hookline.config.problem import errors_of
 from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, background_time
@@ -91,15 +90,11 @@ def fire(event: str, chosen: FireOptions) -> int:
         show_decision(decision, before, explain=chosen.explain, missing=_what_is_missing(book, before))
     if isinstance(host, RecordingHost):
         _print_requests(host, err if chosen.as_json else out)  # with --json, stdout is for the decision alone
-    return 1 if _are_all_off(book) else exit_code(decision)
-
-
-def _are_all_off(book: Book) -> bool:
-    return not book.hooks and bool(errors_of(book.problems))
+    return 1 if are_hooks_off(book) else exit_code(decision)
 
 
 def _what_is_missing(book: Book, event: Event) -> str:
-    if _are_all_off(book):
+    if are_hooks_off(book):
         return "The hooks are off because of the errors above."
     if not book.hooks:
         return "No hooks file applies here: `hookline init` writes one, --config FILE names one."
