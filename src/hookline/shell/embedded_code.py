@@ -15,7 +15,7 @@ from typing import Final
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.filters import MADE_TEXT
 from hookline.shell.grammar import HAS_UNKNOWN
-from hookline.shell.wrappers import InnerCommand
+from hookline.shell.wrappers import InnerCommand, limit_commands
 
 INTERPRETERS: Final = frozenset(
     (
@@ -144,15 +144,7 @@ _ASSIGNED: Final = lazy_pattern(r"\b([A-Za-z_]\w*+)\s*+:?=\s*+(?:\[\s*+)?(?=[\"'
 
 def embedded_commands(texts: Sequence[str]) -> Iterator[InnerCommand]:
     """What the code in these texts, arguments or input of an interpreter, gives to a shell or starts."""
-    seen = set[InnerCommand]()
-    for command in chain.from_iterable(map(_commands_of_code, texts)):
-        if command in seen:
-            continue
-        if len(seen) == _MAX_COMMANDS:
-            yield InnerCommand(code=MADE_TEXT)
-            return
-        seen.add(command)
-        yield command
+    return limit_commands(chain.from_iterable(map(_commands_of_code, texts)), _MAX_COMMANDS)
 
 
 def _commands_of_code(text: str) -> Iterator[InnerCommand]:

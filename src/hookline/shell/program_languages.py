@@ -13,7 +13,7 @@ from typing import Final
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.filters import MADE_TEXT
 from hookline.shell.programs import CODE_VARIABLES
-from hookline.shell.wrappers import InnerCommand
+from hookline.shell.wrappers import InnerCommand, limit_commands
 
 _MAX_FOUND: Final = 200  # different ones
 
@@ -75,7 +75,8 @@ def package_commands(words: Sequence[str], packages: Iterable[str]) -> Iterator[
     yield from (InnerCommand(code=found[1]) for word in words if (found := _SET_SCRIPT.fullmatch(word)))
     for text in packages:
         codes = _groups(_PACKAGE_SCRIPT, text)
-        yield from _limit(InnerCommand(code=code.replace('\\"', '"')) for code in codes if " " in code)
+        commands = (InnerCommand(code=code.replace('\\"', '"')) for code in codes if " " in code)
+        yield from limit_commands(commands, _MAX_FOUND)
 
 
 _SQL_FILES: Final = lazy_pattern(
@@ -109,20 +110,7 @@ _EMPTY_LINES: Final = lazy_pattern(r"\n(?:[ \t\r]*+\n)++")
 
 def language_commands(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:
     """What the program runs or writes, because of its arguments or what it reads."""
-    return _limit(_commands_in(name, words, inputs))
-
-
-def _limit(commands: Iterable[InnerCommand]) -> Iterator[InnerCommand]:
-    """Each of them once. If there are too many to read them all, the rest may be any command."""
-    found = set[InnerCommand]()
-    for command in commands:
-        if command in found:
-            continue
-        if len(found) == _MAX_FOUND:
-            yield InnerCommand(code=MADE_TEXT)
-            return
-        found.add(command)
-        yield command
+    return limit_commands(_commands_in(name, words, inputs), _MAX_FOUND)
 
 
 def _commands_in(name: str, words: Sequence[str], inputs: Sequence[str]) -> Iterator[InnerCommand]:

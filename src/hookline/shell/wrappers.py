@@ -7,13 +7,14 @@ option is not known, every word after it may begin the command: it is for matchi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import mark_pattern
+from hookline.shell.filters import MADE_TEXT
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
@@ -52,6 +53,19 @@ class InnerCommand:
     words: tuple[str, ...] = ()
     code: str | None = None  # shell text instead of words
     positionals: tuple[str, ...] | None = None  # `"$@"` in that text
+
+
+def limit_commands(commands: Iterable[InnerCommand], most: int) -> Iterator[InnerCommand]:
+    """Each of them once. If there are too many to read them all, the rest may be any command."""
+    found = set[InnerCommand]()
+    for command in commands:
+        if command in found:
+            continue
+        if len(found) == most:
+            yield InnerCommand(code=MADE_TEXT)
+            return
+        found.add(command)
+        yield command
 
 
 def _argv(flags: str = "", value_options: str = "", operands: int = 0) -> Wrapper:
