@@ -46,25 +46,25 @@ _GLOB_FIELDS: Final = ("pattern", *FIELD_NAMES[ToolKind.GLOB]["pattern"])
 
 
 class UnreadPath(Enum):
-    """The two possibilities for a path that cannot be read."""
+    """Where a path that cannot be read may be. Each such path counts as both, outside and inside."""
 
     OUTSIDE = "outside"
     INSIDE = "inside"
-    ANYWHERE_OUTSIDE = "outside, in a command that is too long to be read"
-    ANYWHERE_INSIDE = "inside, in a command that is too long to be read"
+    TOO_LONG_OUTSIDE = "outside, in a command that is too long to be read"
+    TOO_LONG_INSIDE = "inside, in a command that is too long to be read"
 
     @property
     def is_outside(self) -> bool:
-        return self in (UnreadPath.OUTSIDE, UnreadPath.ANYWHERE_OUTSIDE)
+        return self in (UnreadPath.OUTSIDE, UnreadPath.TOO_LONG_OUTSIDE)
 
     @property
     def is_too_long(self) -> bool:
-        return self in (UnreadPath.ANYWHERE_OUTSIDE, UnreadPath.ANYWHERE_INSIDE)
+        return self in (UnreadPath.TOO_LONG_OUTSIDE, UnreadPath.TOO_LONG_INSIDE)
 
 
 Place = str | UnreadPath
 UNREAD: Final[tuple[Place, ...]] = (UnreadPath.OUTSIDE, UnreadPath.INSIDE)
-_TOO_LONG: Final[tuple[Place, ...]] = (UnreadPath.ANYWHERE_OUTSIDE, UnreadPath.ANYWHERE_INSIDE)
+_TOO_LONG: Final[tuple[Place, ...]] = (UnreadPath.TOO_LONG_OUTSIDE, UnreadPath.TOO_LONG_INSIDE)
 
 
 def call_places(event: Event, deadline: float = NO_DEADLINE) -> tuple[Place, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from hookline.hooks.invisible import without_invisible
+from hookline.hooks.invisible_characters import without_invisible
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.hooks.readings import value_readings
 from hookline.lazy_dataclasses import dataclass
@@ -53,10 +53,9 @@ class TextEditor:
         edited: dict[Any, Any] = {}
         for name, each in value.items():
             new = self.apply(name, "", depth + 1) if self.edits_keys else name
-            while (
-                isinstance(new, str) and new != name and (new in edited or new in value)
-            ):  # two secrets may become one name
-                new += "_"
+            if isinstance(new, str) and new != name:
+                while new in edited or new in value:  # two secrets may become one name
+                    new += "_"
             edited[new] = self.apply(each, str(name), depth + 1)
         return edited
 

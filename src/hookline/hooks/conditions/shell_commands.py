@@ -187,7 +187,7 @@ def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Answers:
     answers: tuple[bool, ...]
-    doubts: int  # the last so many answers
+    doubts: int  # how many of the answers, at their end, are doubts
     unsure: tuple[str, str] | None
 
 
@@ -223,7 +223,7 @@ class RunsCommand(PureCondition):
         return unanimous(str(self), found.answers, source, event, doubts=found.doubts, unsure=found.unsure)
 
     def _find_answers(self, event: Event, deadline: float) -> _Answers:
-        """For every command; none if no command matches. The readings of an event ask again and again, one for each command."""
+        """For every command; none if no command matches. Computed once: the readings of an event ask for each command."""
         run = commands_of_event(event, deadline)
         answers, doubts, is_sure = list[bool](), list[bool](), False
         for command in in_time(run.commands, deadline, SLOW):

@@ -18,7 +18,10 @@ _characters: list[str] = []
 
 
 def without_invisible(text: str) -> str:
-    """The text as it looks. The same object if nothing is invisible: to look for each character is several times as fast as a pattern."""
+    """The text as it looks; the same object if nothing in it is invisible.
+
+    To look for each character is several times as fast as a pattern.
+    """
     if text.isascii():
         return text
     if not _characters:
