@@ -61,8 +61,8 @@ def load_file(
 ) -> Book:
     """Like `load`, for callers that show the problems: those in parts of the file are in `book.problems`.
 
-    A host that records gives what `own_record_settings` says: it holds whatever file is named. Raises ConfigError if the file cannot be
-    read, or if no dialect or more than one recognises it.
+    A host that records gives what `own_record_settings` says: it holds whatever file is named. Raises ConfigError if the file
+    cannot be read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
         return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host, own_record)

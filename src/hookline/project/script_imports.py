@@ -33,23 +33,8 @@ MAX_SCRIPT_BYTES: Final = 200_000
 _CODE_SUFFIXES: Final = frozenset(
     [
         *(".sh", ".bash", ".zsh", ".ksh", ".dash", ".fish", ".py", ".pyw", ".pyc", ".pyz", ".so", ".rb", ".pl", ".pm"),
-        *(
-            ".php",
-            ".lua",
-            ".awk",
-            ".sed",
-            ".tcl",
-            ".jar",
-            ".exs",
-            ".r",
-            ".R",
-            ".groovy",
-            ".go",
-            ".mk",
-            ".mak",
-            ".make",
-            ".just",
-        ),
+        *(".php", ".lua", ".awk", ".sed", ".tcl", ".jar", ".exs", ".r", ".R", ".groovy", ".go"),
+        *(".mk", ".mak", ".make", ".just"),
         *NODE_SUFFIXES,
     ]
 ) - {".json"}

@@ -160,9 +160,8 @@ class RecordWriter:
 
         So a chain's oldest records are its first ones, and retention removes no others.
         """
-        if self._number and (
-            at < self._last_at or not self._directory.live.is_dir()
-        ):  # somebody has removed the record
+        # The directory is missing if somebody has removed the whole record.
+        if self._number and (at < self._last_at or not self._directory.live.is_dir()):
             self._begin()
         is_first = self._number == 0
         if is_first:

@@ -151,7 +151,5 @@ async def test_who_was_an_approver_sees_no_secret_any_more(by_api: bool, tmp_pat
             await hub.access.table.set_role(user.id, Role.VIEWER, Role.OWNER)
         await reporter.post("/approvals", QUESTION)
         assert (await socket.event())[1]["payload"]["input"] == {"command": "mysql -p***"}
-        await socket.call(
-            "join", {"room": "approvals", "since": joined["latest_seq"]}
-        )  # what it saw before is sent again
+        await socket.call("join", {"room": "approvals", "since": joined["latest_seq"]})  # which sends both again
         assert [(await socket.event())[1]["payload"]["input"] for _ in range(2)] == [{"command": "mysql -p***"}] * 2

@@ -37,7 +37,7 @@ from hookline.patterns.pattern import BadPattern, Syntax, pattern
 _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
-_NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # no brackets: no position looks like it
+_NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # without brackets, so no name looks like a position
 _FAIL_CLOSED: Final = "failClosed"
 _COMMAND_PATTERN: Final = "commandRegex"
 

@@ -125,7 +125,7 @@ AGENT = Kiro(
         agent_event("stop", "stop"),
         agent_event("SessionStart", "session.start", "context"),
         agent_event(
-            "UserPromptSubmit", "prompt.submit", "deny context", deny="yes, but reported not in the editor 1.0.337"
+            "UserPromptSubmit", "prompt.submit", "deny context", deny="yes; the editor 1.0.337 is reported to ignore it"
         ),
         agent_event("PreToolUse", "tool.before", "deny"),
         agent_event("PostToolUse", "tool.after"),

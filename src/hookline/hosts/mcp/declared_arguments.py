@@ -39,12 +39,12 @@ class DeclaredArguments:
                 todo += [(item, inner) for item in value if inner]
             elif isinstance(value, dict):
                 properties = [get_object(each, "properties") for each in schemas]
-                declared = frozenset(name for each in properties for name in each)
+                declared = frozenset(key for each in properties for key in each)
                 misspelt = name_in_other_case(value, declared)
                 if misspelt is not None:
                     return misspelt
-                for name in declared & value.keys():
-                    todo.append((value[name], [get_object(each, name) for each in properties if name in each]))
+                for key in declared & value.keys():
+                    todo.append((value[key], [get_object(each, key) for each in properties if key in each]))
         return None
 
 

@@ -157,9 +157,9 @@ class ApprovalDesk:
         for id, each in before.items():
             if id not in now:
                 found = await self.find(id) or {**each, "state": "withdrawn"}
-                told = {name: mask_text(found[name]) for name in ("id", "state", "by", "edited", "why")}
+                answer = {name: mask_text(found[name]) for name in ("id", "state", "by", "edited", "why")}
                 about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"answered:{id}"}
-                await self._publish("approval_answered", told, **about)
+                await self._publish("approval_answered", answer, **about)
         if now.keys() != before.keys():
             self._wake()
 

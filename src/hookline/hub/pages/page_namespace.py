@@ -59,7 +59,7 @@ class _Client:
     page: AttachedPage | None = None
     relay: PageRelay | None = None  # to the hub that has the session, if it is another one
     calls: int = 0
-    place: int | None = None  # among the host names of frames
+    frame_host: int | None = None  # the position of its frames' host names among `frame_urls`
 
 
 class PageNamespace:
@@ -68,7 +68,7 @@ class PageNamespace:
         self._access = access
         self._backend = backend
         self._clients: dict[str, _Client] = {}
-        self._places = 0  # that were given
+        self._next_frame_host = 0
         handlers = {
             "connect": self._connect,
             "disconnect": self._disconnect,
@@ -138,19 +138,19 @@ class PageNamespace:
         await self._attach(sid, client, session)
         dom = await self._backend.states.load(session)
         named = {"id": agent.id, "name": agent.name}
-        told = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._choose_frames(client)}
-        return {"ok": True, **told}
+        page = {"dom": dom, "network": list(agent.network), "agent": named, "frames": self._choose_frames(client)}
+        return {"ok": True, **page}
 
     def _choose_frames(self, client: _Client) -> dict[str, str]:
         """The origins of the page's frames. A host name that no other page has: frames with one name share a process, so
         a loop in one of them would stop all, and the one that replaces it too.
         """
         count = len(next(iter(self._backend.frame_urls.values())))
-        used = {each.place for each in self._clients.values()}
-        places = [(self._places + step) % count for step in range(count)]
-        client.place = next((place for place in places if place not in used), places[0])
-        self._places = client.place + 1
-        return {frame: urls[client.place] for frame, urls in self._backend.frame_urls.items()}
+        used = {each.frame_host for each in self._clients.values()}
+        hosts = [(self._next_frame_host + step) % count for step in range(count)]
+        client.frame_host = next((host for host in hosts if host not in used), hosts[0])
+        self._next_frame_host = client.frame_host + 1
+        return {frame: urls[client.frame_host] for frame, urls in self._backend.frame_urls.items()}
 
     async def _attach_at(self, owner: str, sid: str, client: _Client, data: dict[str, Any]) -> dict[str, Any]:
         """Another hub has the session: the page attaches there, through this one."""

@@ -6,6 +6,7 @@ Nothing is done outside. What a script would have answered nobody knows: `unknow
 from __future__ import annotations
 
 import asyncio
+from itertools import chain, islice
 from typing import Any, Final
 
 from hookline.engine.book import Layer
@@ -48,9 +49,9 @@ class RulePreview:
             heard += any(entry.hook.id in ids and not entry.skip_reason for entry in decision.trace)
             if difference is not ReplayDifference.SAME and len(shown[difference]) < _MAX_SHOWN:
                 shown[difference].append(_difference_json(record, decision.verdict.word, decision.by, str(difference)))
-        items = [each for some in shown.values() for each in some][
-            :_MAX_SHOWN
-        ]  # loosened ones first, undecided ones last
+        items = list(
+            islice(chain.from_iterable(shown.values()), _MAX_SHOWN)
+        )  # loosened ones first, undecided ones last
         counted = {str(each): count for each, count in counts.items()}
         return {"events": len(records), "heard": heard, **counted, "items": items, "unknown": list(unknown)}
 
