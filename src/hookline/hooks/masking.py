@@ -30,7 +30,7 @@ _VALUE: Final = rf"""(?:(?:\$?\\?"[^"\n]{{0,4096}}"?|\$?'[^'\n]{{0,4096}}'?)(?:(
     (?:{_QUOTED_PIECE}(?:(?=\w){_BARE_PIECE})?){{0,20}}"""
 NAME_HINTS: Final = (
     r"passw|passphrase|passcode|secret|token|[a-z][_-]?key|credential|sshpass|[_-]pass|[_-]pwd|;.{0,6}pwd|[_-]auth"
-    r"|pass.{0,16}[=:>]|:(?:\d{4,5}|\*):|pwd\W{1,4}:|-\w{0,20}pass\b|oauth2-bearer|sonar\.login|https?://[\w~%+=-]{8,200}@"
+    r"|pass.{0,16}[=:>]|:(?:\d{4,5}|\*):|pwd\W{1,4}:|-\w{0,20}pass\b|oauth2-bearer|sonar\.login|(?:api|access|private) key|https?://[\w~%+=-]{8,200}@"
 )
 """A regular expression as RE2 reads it, in any case: every name that `mask` and `is_called_secret` know has a match.
 
@@ -38,12 +38,12 @@ In JSON a space of another kind takes up to six characters.
 """
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
 _ASSIGNED_SECRET: Final = lazy_pattern(
-    rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}[=:]|;\s?pwd=(?![/$])
+    rf"""((?:{_NAMES}[A-Za-z0-9_-]{{0,40}}\\?["']?\s{{0,4}}(?:=>?|:)|;\s?pwd=(?![/$])
         |(?<=["'])pwd\\?["']\s{{0,4}}:(?=\s{{0,4}}\\?["'][^/~.$"'\\])(?!\s{{0,4}}\\?["'][a-z]:))\s{{0,4}}){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SET_SECRET: Final = lazy_pattern(
-    rf"""(\b(?:set|config)(?:\s{{1,4}}--?[\w-]{{1,40}}){{0,4}}\s{{1,4}}[\w./:@-]{{0,100}}{_NAMES}[\w.-]{{0,40}}\s{{1,4}})(?!-){_VALUE}""",
+    rf"""(\b(?:setx?|config)(?:\s{{1,4}}--?[\w-]{{1,40}}){{0,4}}\s{{1,4}}[\w./:@-]{{0,100}}{_NAMES}[\w.-]{{0,40}}\s{{1,4}})(?!-){_VALUE}""",
     re.IGNORECASE | re.VERBOSE,
 )
 _AUTH_SCHEME: Final = lazy_pattern(
@@ -78,6 +78,20 @@ _SECRET_ELEMENT: Final = lazy_pattern(
     rf"""(<(?:[\w:.-]{{0,40}}{_NAMES}[\w.-]{{0,40}}|(?:\w{{1,40}}:)?(?:pass|pwd)(?!>\d{{1,4}}<))(?:\s[^<>\n]{{0,200}})?>\s{{0,8}}(?:<!\[CDATA\[)?)
         [^<\s][^<\n]{{0,4096}}(?=\s{{0,8}}</)
         |(\b(?:key|name)=\\?"[^"\n]{{0,100}}{_NAMES}[^"\n]{{0,100}}"\s{{1,4}}value=\\?")[^"\n]{{1,4096}}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# An object or a list item with a name and a value: `{"key": "DB_PASSWORD", "value": "hunter2"}`, also in YAML.
+_SECRET_PAIR: Final = lazy_pattern(
+    rf"""(\\?["'](?:key|name|field)\\?["']\s{{0,4}}:\s{{0,4}}\\?["'][\w. -]{{0,100}}{_NAMES}[\w. -]{{0,40}}\\?["']\s{{0,4}},\s{{0,40}}
+        \\?["']value\\?["']\s{{0,4}}:\s{{0,4}}
+        |\b(?:key|name):[ \t]{{1,4}}["']?[\w.-]{{0,100}}{_NAMES}[\w.-]{{0,40}}["']?[ \t]{{0,4}}\r?\n[ \t]{{0,40}}value:[ \t]{{1,4}}){_VALUE}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# In a sentence, a word with letters and digits: `my password is hunter2`, not `the token is expired` or `is sha256-hashed`.
+_TOLD_SECRET: Final = lazy_pattern(
+    rf"""((?<![A-Za-z])(?:{_NAMES}|(?:api|access|private|secret)[ ]key)\s{{1,4}}(?:is|was)\s{{0,2}}:?\s{{1,4}}["'`]?)
+        (?!base\d|sha-?\d|md\d|utf|[rhep]s\d|aes|oauth|bcrypt|argon|uuid|v\d|\d{{1,6}}[ -]?(?:bit|byte|char|day|hour|h\b|min|m\b|sec|s\b|ms\b|kb|mb))
+        (?=[^\s\d]{{0,60}}\d)(?=[^\sA-Za-z]{{0,60}}[A-Za-z])[^\s"'`]{{5,200}}(?<![.,;:!?)])""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NETRC_PASSWORD: Final = lazy_pattern(
@@ -123,6 +137,8 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     text = _ASSIGNED_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _PASS.sub(rf"\g<1>\g<2>{MASK}", text)
     text = _SECRET_ELEMENT.sub(rf"\g<1>\g<2>{MASK}", text)
+    text = _SECRET_PAIR.sub(rf"\g<1>{MASK}", text)
+    text = _TOLD_SECRET.sub(rf"\g<1>{MASK}", text)
     text = _NETRC_PASSWORD.sub(rf"\g<1>\g<2>{MASK}", text)
     text = _PGPASS_LINE.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)

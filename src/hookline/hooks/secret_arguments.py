@@ -83,13 +83,16 @@ _RULES: Final[dict[str, _Rule]] = {
         ("secret", _Rule(("-b", "--body", "--value"), separator="=")),  # gh secret set, kubectl create secret
         ("create-secret, put-secret-value, update-secret", _Rule(("--secret-string",))),
         ("put-parameter", _Rule(("--value",))),
-        ("htpasswd", _Rule(position=2, needs="b")),
+        ("htpasswd", _Rule(position=1, needs="b")),
         ("add_user, change_password, authenticate_user, wpa_passphrase, user:password", _Rule(position=1)),
         ("cf auth, credstash put, cloudflared service", _Rule(position=1)),
         ("samba-tool user, chamber write", _Rule(position=2)),
         ("encrypt_string, travis encrypt, reset-admin-password, security:hash-password", _Rule(position=0)),
         ("bw login, env:set", _Rule(position=1)),
-        ("bw unlock, cargo login, snyk auth, authtoken, add-authtoken, setapikey, unseal", _Rule(position=0)),
+        (
+            "bw unlock, cargo login, wandb login, snyk auth, authtoken, add-authtoken, setapikey, unseal",
+            _Rule(position=0),
+        ),
         ("set-initial-password, openssl passwd, mkpasswd, rclone obscure", _Rule(position=0)),
         ("ConvertTo-SecureString", _Rule(position=0)),
         ("nuget push", _Rule(("-ApiKey", "-k", "--api-key"), position=1)),
@@ -131,7 +134,7 @@ _SHELL_WORD: Final = lazy_pattern(
 )
 _LIST_WORD: Final = lazy_pattern(r"""\\?["'],\s{0,4}\\?["']([^"'\\\n]*)""")
 _SQL_PASSWORD: Final = lazy_pattern(
-    r"""(?i)(\b(?:(?:identified\s+by|password)\s+|pragma\s+key\s*=\s*)\\?')[^'\n]{1,400}(')"""
+    r"""(?i)(\b(?:(?:identified\s+by|password(?:\s+for\s+\S{1,200}\s*=)?)\s+|pragma\s+key\s*=\s*)\\?')[^'\n]{1,400}(')"""
 )
 _HERE_STRING: Final = lazy_pattern(r"""<<<\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&"']+)""")
 _SU: Final = lazy_pattern(r"(?<![\w.-])su[ \t]")

@@ -34,6 +34,8 @@ _MAY_BE_SECRET: Final = (
     rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|--cert\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
+_NAMES_OF_INPUT: Final = ("element", "selector", "label", "field")  # where a browser's tool types a text
+_NAMES_OF_VALUE: Final = ("name", "key", *_NAMES_OF_INPUT)
 # By id. It holds the environments, so that no id is used again.
 _agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
 _SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
@@ -133,8 +135,10 @@ class RecordableFacts(AsTheyAre):
                     found[key] = _hide(item, hides_numbers="token" not in key.lower())  # `max_tokens: 4096`
                 elif isinstance(item, str) and key.lower() == "pass":  # a number or list is about tests
                     found[key] = _hide(item, hides_numbers=False)
-            if "value" in found and (is_secret_field(found.get("name")) or is_secret_field(found.get("key"))):
+            if "value" in found and any(is_secret_field(found.get(name)) for name in _NAMES_OF_VALUE):
                 found["value"] = _hide(found["value"], hides_numbers=True)
+            if "text" in found and any(is_secret_field(found.get(name)) for name in _NAMES_OF_INPUT):
+                found["text"] = _hide(found["text"], hides_numbers=True)
         return found
 
     def _key(self, key: Any) -> str:
