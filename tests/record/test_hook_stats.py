@@ -37,5 +37,14 @@ def test_an_allow_is_overridden_by_a_deny_but_not_by_another_allow(directory: Re
     assert not again["a.yaml", "a"].is_always_overridden
 
 
+def test_a_hook_that_runs_again_after_a_change_counts_once(directory: RecordDirectory) -> None:
+    asked, denied = ran("a", {"verdict": "ask"}), ran("a", {"verdict": "deny"})
+    found = count_hooks(
+        [{"hook": "a", "trace": [asked, asked]}, {"hook": "a", "trace": [asked, denied]}], HookPaths(directory).find
+    )
+    a = found["a.yaml", "a"]
+    assert (a.ran, a.spoke, a.asked, a.denied, a.overridden, a.times) == (2, 2, 1, 1, 0, [2.0, 2.0])
+
+
 def test_a_hook_that_never_ran() -> None:
     assert HookStats("a", "f").percentile(50) == 0.0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.record_reader import Record
+
+_STRENGTH: Final = {"silent": 0, "allow": 1, "ask": 2, "deny": 3}  # of verdicts
 
 
 @dataclass(slots=True)
@@ -42,28 +44,32 @@ def count_hooks(records: Iterable[Record], find_path: Callable[[Record, str], st
     """By the path and id of each hook that took part in a decision. `find_path` gives a file's path by its recorded name."""
     found: dict[tuple[str, str], HookStats] = {}
     for record in records:
+        by_hook: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for entry in record.get("trace", ()):
-            key = (find_path(record, str(entry.get("file", ""))), str(entry.get("hook", "")))
+            by_hook.setdefault((str(entry.get("file", "")), str(entry.get("hook", ""))), []).append(entry)
+        for (file, hook), entries in by_hook.items():
+            key = (find_path(record, file), hook)
             stats = found.get(key)
             if stats is None:
-                stats = found[key] = HookStats(key[1], key[0])
-            stats.line = int(entry.get("line", 0))  # where it stood last
-            _count(stats, entry, record)
+                stats = found[key] = HookStats(hook, key[0])
+            stats.line = int(entries[-1].get("line", 0))  # where it stood last
+            _count(stats, entries, record)
     return found
 
 
-def _count(stats: HookStats, entry: dict[str, Any], record: Record) -> None:
-    outcome = entry.get("outcome") or {}
-    verdict = outcome.get("verdict", "silent")
+def _count(stats: HookStats, entries: list[dict[str, Any]], record: Record) -> None:
+    """Once for each decision: a hook that ran again after a change has several entries."""
+    outcomes = [entry.get("outcome") or {} for entry in entries]
+    verdict = max((outcome.get("verdict", "silent") for outcome in outcomes), key=lambda each: _STRENGTH.get(each, 0))
     stats.ran += 1
-    stats.spoke += verdict != "silent" or len(outcome) > 1
+    stats.spoke += any(outcome.get("verdict", "silent") != "silent" or len(outcome) > 1 for outcome in outcomes)
     stats.denied += verdict == "deny"
     stats.asked += verdict == "ask"
-    stats.failed += "failure" in entry
+    stats.failed += any("failure" in entry for entry in entries)
     stats.allowed += verdict == "allow"
     is_other = record.get("hook") != stats.hook
     stats.overridden += is_other and (verdict in ("deny", "ask") or (verdict == "allow" and _is_stopped(record)))
-    stats.times.append(float(entry.get("ms", 0.0)))
+    stats.times.append(round(sum(float(entry.get("ms", 0.0)) for entry in entries), 3))
 
 
 def _is_stopped(record: Record) -> bool:
