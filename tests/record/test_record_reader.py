@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from hookline.record import archive
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.record_reader import LineFilter, parse_record, read_latest, read_lines, read_records
 from hookline.record.segment import RecordDirectory
-from hookline.record.verification import verify_chains
+from hookline.record.verification import BrokenChain, verify_chains
 from hookline.record.writer import RecordWriter, encode_record
 
 
@@ -35,6 +38,19 @@ def test_records_of_all_writers_by_time(directory: RecordDirectory) -> None:
     one.close()
     archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
     assert names(directory) == [str(n) for n in range(10)]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_no_record(directory: RecordDirectory, make: Callable[[Path], None]) -> None:
+    write(directory, "a")
+    write(directory, "b")
+    removed = directory.live_segments()[0]
+    removed.unlink()
+    make(removed)
+    assert len(names(directory)) == 1
+    assert len(read_latest(directory, lambda record: record["kind"] == "decision", 5)) == 1
+    with pytest.raises(BrokenChain):
+        verify_chains(directory)
 
 
 def archive_meanwhile(directory: RecordDirectory) -> LineFilter:

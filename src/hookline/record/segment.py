@@ -177,7 +177,9 @@ def take_if_left(path: Path) -> int | None:
 
 
 def _files(directory: Path) -> list[Path]:
+    """Regular files only: whoever reads a pipe waits, and a directory or a link in place of a file is no record."""
     try:
-        return list(directory.iterdir())
+        with os.scandir(directory) as entries:
+            return [directory / entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     except FileNotFoundError:
         return []
