@@ -148,15 +148,17 @@ def test_without_the_package_the_launcher_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, event: str, code: int
 ) -> None:
     gone = tmp_path / "venv/bin/python"
+    variables = {"XDG_STATE_HOME": f"{tmp_path}/100%s"}
     monkeypatch.setattr(launcher, "python_client", lambda: [str(gone), "-I", "-S", str(tmp_path / "client.py")])
     program = tmp_path / "bridge"
     if kind == "python":
-        program.write_text(launcher.launcher_script(str(gone), {}))
+        program.write_text(launcher.launcher_script(str(gone), variables))
         program.chmod(0o755)
-    elif not launcher.compile_client(program, {}):
+    elif not launcher.compile_client(program, variables):
         pytest.skip("there is no C compiler")
     done = subprocess.run([program, "claude-code", event], input="{}", capture_output=True, text=True)
     assert done.returncode == code
     assert "claude-code still calls it" in done.stderr
     assert "pip install hookline" in done.stderr
     assert str(program) in done.stderr
+    assert f"listed in {tmp_path}/100%s/hookline/installed." in done.stderr

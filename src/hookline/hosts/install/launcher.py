@@ -42,9 +42,8 @@ _STATIC_FLAGS: Final = (*_DYNAMIC_FLAGS, "-static")  # starts in half the time; 
 UNINSTALLED: Final = (
     "hookline is not installed any more, but %s still calls it. Install it again (pip install hookline), or remove the "
     "entries that name %s from the agent's settings. The files that hookline changed are listed in "
-    "~/.local/state/hookline/installed."
 )
-"""For printf, with the agent and the launcher."""
+"""For printf, with the agent and the launcher; the place of the list follows."""
 
 # Valid in both languages: to a shell the first quotes are the command `:`, to Python they begin a string.
 _SCRIPT: Final = """\
@@ -113,7 +112,7 @@ def compile_client(target: Path, variables: BoundVariables) -> bool:
 
 def _compile_with(compiler: str, flags: tuple[str, ...], target: Path, variables: BoundVariables) -> bool:
     python, script = python_client()[0], python_client()[-1]
-    texts = {"PYTHON": python, "CLIENT": script, "UNINSTALLED": UNINSTALLED}
+    texts = {"PYTHON": python, "CLIENT": script, "UNINSTALLED": _uninstalled_text(variables)}
     pairs = (
         f"{{{_c_string(name)},{'NULL' if text is None else _c_string(text)}}}," for name, text in variables.items()
     )
@@ -133,6 +132,11 @@ def _compile_with(compiler: str, flags: tuple[str, ...], target: Path, variables
         log.debug("%s: %s", compiler, error)
         return False
     return started.returncode == 1 and b"usage" in started.stderr
+
+
+def _uninstalled_text(variables: BoundVariables) -> str:
+    state = variables.get("XDG_STATE_HOME") or "~/.local/state"
+    return f"{UNINSTALLED}{state.replace('%', '%%')}/hookline/installed."
 
 
 def _c_string(text: str) -> str:
@@ -181,7 +185,7 @@ def launcher_script(python: str, variables: BoundVariables) -> str:
     return _SCRIPT.format(
         python=_shell_word(python),
         client=_shell_word(python_client()[-1]),
-        message=_shell_word(UNINSTALLED),
+        message=_shell_word(_uninstalled_text(variables)),
         blocking="|".join(f"{_any_case(prefix)}*" for prefix in BLOCKING_PREFIXES),
         unset=f"unset {' '.join(unset)}\n" if unset else "",
         variables={os.fsencode(name): os.fsencode(value) for name, value in variables.items() if value is not None},
@@ -210,5 +214,5 @@ def _launcher_hash(launcher: Path) -> str:
 def _build_fingerprint(kind: LauncherKind, variables: BoundVariables) -> str:
     """A hash of everything that goes into a launcher."""
     source = _CLIENT_SOURCE.read_bytes() if kind is LauncherKind.COMPILED else _SCRIPT.encode()
-    texts = ascii((*python_client(), UNINSTALLED, *variables.items())).encode()
+    texts = ascii((*python_client(), _uninstalled_text(variables), *variables.items())).encode()
     return hashlib.sha256(kind.encode() + b"\0" + texts + b"\0" + source).hexdigest()
