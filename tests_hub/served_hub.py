@@ -34,8 +34,8 @@ def served_hub(directory: Path, *options: str) -> Iterator[ServedHub]:
                 f"{url}/api/v1/enter", json.dumps({"code": code}).encode(), {"content-type": "application/json"}
             )
             token = json.load(urllib.request.urlopen(request))["token"]
-            key = json.loads((directory / "hookline" / "hub.json").read_text())["key"]
-            yield ServedHub(url, token, key)
+            (hub_file,) = (directory / "hookline/hubs").glob("*.json")
+            yield ServedHub(url, token, json.loads(hub_file.read_text())["key"])
         finally:
             hub.terminate()
             hub.wait(30)
