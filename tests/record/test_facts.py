@@ -95,6 +95,18 @@ def test_variables_with_secret_names_are_masked(monkeypatch: pytest.MonkeyPatch)
         facts_module._own_secrets.cache_clear()
 
 
+def test_variables_that_a_program_sets_later_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts_module._own_secrets.cache_clear()
+    assert recordable().text("say horse-battery") == "say horse-battery"
+    monkeypatch.setenv("LATER_SECRET", "horse-battery")
+    try:
+        assert may_mask(["say horse-battery"])
+        assert recordable().text("say horse-battery") == "say ***"
+    finally:
+        monkeypatch.undo()
+        facts_module._own_secrets.cache_clear()
+
+
 def test_variables_of_the_agent_are_masked_while_its_call_is_decided() -> None:
     for value in ("correct-horse", "battery-staple"):
         token = inherited_environment.set({b"DEPLOY_TOKEN": value.encode(), b"HOME": b"/home/ann"})

@@ -202,7 +202,7 @@ def environment_secrets() -> KnownSecrets:
     """The values of variables with secret names, here and in the environment of the agent for which this process decides."""
     agents = inherited_environment.get()
     if agents is None:
-        return _own_secrets()
+        return _own_secrets(len(os.environ))
     known = _agents_secrets.get(id(agents))
     if known is None:
         if len(_agents_secrets) >= _MAX_ENVIRONMENTS:
@@ -213,7 +213,8 @@ def environment_secrets() -> KnownSecrets:
 
 
 @cache
-def _own_secrets() -> KnownSecrets:
+def _own_secrets(variables: int) -> KnownSecrets:
+    """variables: how many there are. Programs add some after their start, from an `.env` file: to read all each time is slow."""
     return _known_secrets(secret_values(os.environ))
 
 
