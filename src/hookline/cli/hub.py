@@ -89,23 +89,29 @@ def verb(
 
 
 def _serve(config: HubConfig, opens: bool) -> None:
-    from hookline.hosts.hub.running_hubs import find_hub
     from hookline.hub.hub_server import run_hub
 
     async def on_ready(hub: Hub, link: str) -> None:
-        asked = find_hub(hub.config.state)
-        hints = ["`hookline hub open` prints a new link. Ctrl-C ends the hub.", _SAME_USER]
-        if asked is not None and asked.reports:
-            hints.insert(
-                0, f"Agents here keep asking {asked.url}, which you joined. To ask this hub: `hookline hub leave`."
-            )
-        elif asked is not None and asked.url != hub.config.local_url:
-            hints.insert(
-                0, f"Agents here keep asking {asked.url}, which runs already. They ask this hub when that one ends."
-            )
+        hints = [
+            *_hints_of_other_hub(hub.config),
+            "`hookline hub open` prints a new link. Ctrl-C ends the hub.",
+            _SAME_USER,
+        ]
         _announce(hub, link, hints, opens)
 
     run_async(run_hub(config, on_ready))
+
+
+def _hints_of_other_hub(config: HubConfig) -> list[str]:
+    """If agents on this machine do not ask the hub that starts."""
+    from hookline.hosts.hub.running_hubs import find_hub
+
+    asked = find_hub(config.state)
+    if asked is not None and asked.reports:
+        return [f"Agents here keep asking {asked.url}, which you joined. To ask this hub: `hookline hub leave`."]
+    if asked is not None and asked.url != config.local_url:
+        return [f"Agents here keep asking {asked.url}, which runs already. They ask this hub when that one ends."]
+    return []
 
 
 def _serve_demo(host: str, port: int, opens: bool) -> None:

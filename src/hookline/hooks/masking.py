@@ -62,9 +62,9 @@ _SECRET_OPTION: Final = lazy_pattern(
 _LOGIN_OPTION: Final = lazy_pattern(
     r"""((?<![\w-])(?:(?:-[sSkfLiIgGjN]{0,8}[uU]|--user|--proxy-user|--cert(?!["'=\s]{1,4}[A-Za-z]:\\))(?:\s{1,4}|=|\\?["'],\s{0,4})|-u(?![^\s"']{1,200}://)))
         (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}
-        |((?!\d+:\d+\b)(?:[^\s:"']{1,200}|"[^\s:"\n]{1,200}"|'[^\s:'\n]{1,200}'):)(?:QUOTED_PIECE|[^\s"']){1,1000})""".replace(
-        "QUOTED_PIECE", _QUOTED_PIECE
-    ),
+        |((?!\d+:\d+\b)(?:[^\s:"']{1,200}|"[^\s:"\n]{1,200}"|'[^\s:'\n]{1,200}'):)(?:"""
+    + _QUOTED_PIECE
+    + r"""|[^\s"']){1,1000})""",
     re.VERBOSE,
 )
 # A number or an answer may be the result of a test: `pass = 12`.

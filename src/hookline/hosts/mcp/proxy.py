@@ -191,7 +191,7 @@ class ProxySession:
         return settled.decision
 
     def record_answer(self, tool: dict[str, Any], approved: bool, by: str = "user") -> None:
-        """What the client's user answered to our question about a call."""
+        """What was answered to an ask about a call: by the client's user, or without one."""
         self._recorder.write_answer(self._book(), self.event("tool.before", tool), approved, by)
 
     async def _fire_session_start(self) -> None:
