@@ -202,6 +202,8 @@ def test_a_secret_beside_half_a_character_is_masked() -> None:
         ({"secrets": ["a", {"b": "c", "on": True}]}, {"secrets": ["***", {"b": "***", "on": True}]}),
         ({"env": [{"name": "DB_PASSWORD", "value": "x"}]}, {"env": [{"name": "DB_PASSWORD", "value": "***"}]}),
         ({"env": [{"key": "PATH", "value": "/bin"}]}, {"env": [{"key": "PATH", "value": "/bin"}]}),
+        ({"otp": "123456", "jwt": "x"}, {"otp": "***", "jwt": "***"}),
+        ({"bearer": "x", "cookies": {"sid": "y"}}, {"bearer": "***", "cookies": {"sid": "***"}}),
         ({"selector": "#password", "value": "x"}, {"selector": "#password", "value": "***"}),
         ({"element": "Password box", "text": "x"}, {"element": "Password box", "text": "***"}),
         ({"element": "Search box", "text": "x"}, {"element": "Search box", "text": "x"}),

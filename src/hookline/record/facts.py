@@ -29,11 +29,13 @@ _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize
 
 # Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
-    rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie"
+    rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie|\"(?:jwt|otp)\""
     r"|[\x{130}\x{131}]|\\u(?:013[01]|017f|212a)"  # an i, s or k where case does not count; RE2 knows only the last two
     rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|--cert\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
-_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie")
+_SECRET_FIELDS: Final = frozenset(
+    ("authorization", "proxy-authorization", "cookie", "set-cookie", "cookies", "bearer", "jwt", "otp")
+)
 _NAMES_OF_INPUT: Final = ("element", "selector", "label", "field")  # where a browser's tool types a text
 _NAMES_OF_VALUE: Final = ("name", "key", *_NAMES_OF_INPUT)
 # By id. It holds the environments, so that no id is used again.
@@ -161,7 +163,7 @@ def is_secret_field(name: object) -> bool:
     """Whether the value of a field or header of this name is a secret, whatever it looks like."""
     if type(name) is not str or len(name) > 100:
         return False
-    return is_secret_name(name) or is_called_secret(name) or name.lower() in _SECRET_HEADERS
+    return is_secret_name(name) or is_called_secret(name) or name.lower() in _SECRET_FIELDS
 
 
 def _hide(value: Any, *, hides_numbers: bool) -> Any:
