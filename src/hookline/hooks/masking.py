@@ -88,7 +88,7 @@ _SECRET_PAIR: Final = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 # In a sentence, a word with letters and digits: `my password is hunter2`, not `the token is expired` or `is sha256-hashed`.
-_TOLD_SECRET: Final = lazy_pattern(
+_SECRET_IN_SENTENCE: Final = lazy_pattern(
     rf"""((?<![A-Za-z])(?:{_NAMES}|(?:api|access|private|secret)[ ]key)\s{{1,4}}(?:is|was)\s{{0,2}}:?\s{{1,4}}["'`]?)
         (?!base\d|sha-?\d|md\d|utf|[rhep]s\d|aes|oauth|bcrypt|argon|uuid|v\d|\d{{1,6}}[ -]?(?:bit|byte|char|day|hour|h\b|min|m\b|sec|s\b|ms\b|kb|mb))
         (?=[^\s\d]{{0,60}}\d)(?=[^\sA-Za-z]{{0,60}}[A-Za-z])[^\s"'`]{{5,200}}(?<![.,;:!?)])""",
@@ -138,7 +138,7 @@ def mask(text: str, known: Iterable[str] = ()) -> str:
     text = _PASS.sub(rf"\g<1>\g<2>{MASK}", text)
     text = _SECRET_ELEMENT.sub(rf"\g<1>\g<2>{MASK}", text)
     text = _SECRET_PAIR.sub(rf"\g<1>{MASK}", text)
-    text = _TOLD_SECRET.sub(rf"\g<1>{MASK}", text)
+    text = _SECRET_IN_SENTENCE.sub(rf"\g<1>{MASK}", text)
     text = _NETRC_PASSWORD.sub(rf"\g<1>\g<2>{MASK}", text)
     text = _PGPASS_LINE.sub(rf"\g<1>{MASK}", text)
     text = _SECRET_OPTION.sub(rf"\g<1>{MASK}", text)

@@ -34,17 +34,10 @@ _NAMES_PROGRAM: Final = lazy_pattern(
 )
 _PUSH_PLUMBING: Final = frozenset(("send-pack", "http-push"))
 _GLOBAL_VALUES: Final = frozenset(
-    (
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--super-prefix",
-        "--config-env",
-        "--attr-source",
-        "--exec-path",
-    )
+    [
+        *("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"),
+        *("--attr-source", "--exec-path"),
+    ]
 )
 _SUBTREE_VALUES: Final = frozenset(("-P", "--prefix", "-m", "--message", "--annotate", "-b", "--branch", "--onto"))
 _DRY_RUN: Final = frozenset(("--dry-run", "-d"))  # of `git lfs push`
@@ -202,16 +195,8 @@ _COMMAND_NAMES: Final = """
     """
 HOOKS: Final = (
     *("applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg"),
-    *(
-        "commit-msg",
-        "post-commit",
-        "pre-rebase",
-        "post-checkout",
-        "post-merge",
-        "pre-push",
-        "post-rewrite",
-        "post-update",
-    ),
+    *("commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite"),
+    "post-update",
     *("pre-receive", "update", "post-receive", "reference-transaction", "push-to-checkout", "pre-auto-gc"),
     *("sendemail-validate", "fsmonitor-watchman", "post-index-change", "proc-receive"),
 )

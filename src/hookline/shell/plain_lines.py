@@ -63,11 +63,8 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
         at, operator = found.end(), next_operator
         if not operator:
-            return (
-                None
-                if copies and any("/" in each.words[0] or each.words[0] in _RUN_FILES for each in commands)
-                else commands
-            )
+            runs_copy = copies and any("/" in each.words[0] or each.words[0] in _RUN_FILES for each in commands)
+            return None if runs_copy else commands
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
 
