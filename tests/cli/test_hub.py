@@ -46,6 +46,15 @@ def test_a_key_is_printed_once(hub: Any) -> None:
     assert hub("keys", "remove", "laptop").exit_code == 1
 
 
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31mred", "x" * 101])
+@pytest.mark.parametrize("kind", ["users", "keys"])
+def test_a_name_that_a_list_cannot_show_is_refused(hub: Any, kind: str, name: str) -> None:
+    refused = hub(kind, "add", name)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "a name has 1 to 100 characters, in one line" in refused.stderr
+    assert json.loads(hub(kind, "list", "--json").stdout) == []
+
+
 def test_the_store_of_the_options_counts_for_commands(hub: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/other.db"
     hub("--store", url, "keys", "add", "elsewhere")

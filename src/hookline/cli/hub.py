@@ -27,6 +27,7 @@ T = TypeVar("T")
 _OPTIONS: Final = "hookline.hub.options"
 _USER_ROLES: Final = ("viewer", "approver", "editor", "owner")
 _KEY_ROLES: Final = ("reporter", *_USER_ROLES)
+_MAX_NAME: Final = 100  # characters
 _SAME_USER: Final = (
     "An agent with a shell of your user can read and change the hub's database, and your browser's profile.\n"
     "To keep it out, run the hub as another user, in a container or on another machine."
@@ -166,6 +167,13 @@ def open_link(context: click.Context, role: str | None, user: str | None, launch
         click.launch(link)
 
 
+def _check_name(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    """As the API does: lists show the name in one line."""
+    if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+        raise click.BadParameter(f"a name has 1 to {_MAX_NAME} characters, in one line")
+    return name
+
+
 @verb.group("users", short_help="List, add and remove users.")
 def users() -> None:
     """List, add and remove users.
@@ -188,7 +196,7 @@ def list_users(context: click.Context, as_json: bool) -> None:
 
 
 @users.command("add", cls=Verb)
-@click.argument("name")
+@click.argument("name", callback=_check_name)
 @click.option("--role", type=click.Choice(_USER_ROLES), default="viewer", show_default=True)
 @click.pass_context
 def add_user(context: click.Context, name: str, role: str) -> None:
@@ -244,7 +252,7 @@ def list_keys(context: click.Context, as_json: bool) -> None:
 
 
 @keys.command("add", cls=Verb)
-@click.argument("name")
+@click.argument("name", callback=_check_name)
 @click.option("--role", type=click.Choice(_KEY_ROLES), default="reporter", show_default=True)
 @click.pass_context
 def add_key(context: click.Context, name: str, role: str) -> None:
