@@ -132,6 +132,7 @@ class Document:
     source_map: SourceMap = field(default_factory=SourceMap, repr=False, compare=False)
     syntax_problems: tuple[Problem, ...] = ()
     directory: str = field(default="", compare=False)  # the absolute path of the file's directory, if it is a file
+    has_byte_order_mark: bool = False  # before the text; some agents reject such a file
 
     @property
     def is_json(self) -> bool:

@@ -85,8 +85,12 @@ def salvage_text(text: str | bytes, file: str, format: FileFormat | None = None)
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
             return None, (_not_utf8_problem(error, file),)
+    has_mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
-    return _parse_source(SourceText(file, text), format or _format_of_name(file) or _format_of_text(text))
+    document, problems = _parse_source(SourceText(file, text), format or _format_of_name(file) or _format_of_text(text))
+    if document is not None and has_mark:
+        document = replace(document, has_byte_order_mark=True)
+    return document, problems
 
 
 def _reject_damaged(reading: ReadResult) -> ReadResult:

@@ -282,6 +282,43 @@ def test_hooks_of_a_file_that_copilot_rejects_are_run_for_it_and_no_other(
     assert ran.exists() is denied
 
 
+_TRUE = {"type": "command", "command": "true"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "denied"),
+    [
+        ({"matcher": "Bash"}, True),
+        ({"matcher": "Bash", "hooks": None}, True),
+        ("x", True),
+        ({"hooks": [{"type": "command"}]}, True),
+        ({"hooks": [{"type": "command", "command": ["true"]}]}, True),
+        ({"hooks": [{**_TRUE, "env": {"A": 1}}]}, True),
+        ({"hooks": [{**_TRUE, "cwd": 5}]}, True),
+        ({"hooks": [{**_TRUE, "env": {"A": "1"}, "cwd": "."}]}, False),
+        ({"hooks": [{"type": "command", "command": ""}]}, False),
+        ({"hooks": []}, False),
+        (_TRUE, False),
+    ],
+)
+def test_hooks_beside_one_that_copilot_cannot_read_are_run_for_it(
+    desk: BridgeSandbox, beside: object, denied: bool
+) -> None:
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo Never. >&2; exit 2"}]}
+    _trust_claude_settings(desk, {"hooks": {"PreToolUse": [beside, guard]}})
+    reply = decided(desk.call(event="preToolUse", agent="copilot-cli"))
+    assert ("Never." in reply.stdout) is denied
+
+
+def test_hooks_of_a_file_with_a_byte_order_mark_are_run_for_copilot(desk: BridgeSandbox) -> None:
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo Never. >&2; exit 2"}]}
+    _trust_claude_settings(desk, {"hooks": {"PreToolUse": [guard]}})
+    file = desk.project / ".claude" / "settings.json"
+    file.write_text("\ufeff" + file.read_text())
+    desk.write_hooks("hooks: []")
+    assert "Never." in decided(desk.call(event="preToolUse", agent="copilot-cli")).stdout
+
+
 @pytest.mark.parametrize("agent", ["copilot-cli", "cursor", "codex"])
 def test_claude_codes_permission_rules_hold_where_the_agent_does_not_know_them(desk: BridgeSandbox, agent: str) -> None:
     _trust_claude_settings(desk, {"permissions": {"deny": ["Bash(rm:*)"]}})

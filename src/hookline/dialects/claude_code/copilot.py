@@ -26,6 +26,8 @@ _HTTPS_EVENTS: Final = frozenset(("PreToolUse", "PermissionRequest"))
 
 
 def is_rejected_by_copilot(document: Document) -> bool:
+    if document.has_byte_order_mark:
+        return True
     try:
         json.loads(document.text, parse_int=str)
     except (ValueError, RecursionError):  # comments, trailing commas
@@ -34,12 +36,16 @@ def is_rejected_by_copilot(document: Document) -> bool:
 
 
 def _handlers(settings: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Each event, its matcher and a hook, as far as the file has the usual shape."""
+    """Each event, its matcher and a hook, which is None for a group of another shape."""
     events = settings.get("hooks") if isinstance(settings, dict) else None
     for event, groups in events.items() if isinstance(events, dict) else ():
         for group in groups if isinstance(groups, list) and event in _EVENTS else ():
-            if isinstance(group, dict) and isinstance(group.get("hooks"), list):
+            if not isinstance(group, dict) or not isinstance(group.get("hooks", []), list):
+                yield event, None, None
+            elif "hooks" in group:
                 yield from ((event, group.get("matcher"), hook) for hook in group["hooks"])
+            else:  # a hook without a group, which it runs
+                yield event, group.get("matcher"), group
 
 
 def _is_valid(event: str, matcher: Any, hook: Any) -> bool:
@@ -52,9 +58,19 @@ def _is_valid(event: str, matcher: Any, hook: Any) -> bool:
         return False
     match hook.get("type", "command"):
         case "command":
-            return True
+            return _is_valid_command(hook)
         case "http":
             return event not in _HTTPS_EVENTS or str(hook.get("url", "")).startswith("https:")
         case "prompt":
             return event == "SessionStart"
     return False
+
+
+def _is_valid_command(hook: dict[str, Any]) -> bool:
+    variables = hook.get("env", {})
+    return (
+        any(isinstance(hook.get(key), str) for key in ("command", "bash", "powershell"))
+        and isinstance(hook.get("cwd", ""), str)
+        and isinstance(variables, dict)
+        and all(isinstance(value, str) for value in variables.values())
+    )
