@@ -248,3 +248,15 @@ def test_time_is_limited():
     found = prove(book, parse_property("kind: write"), Path("/"), timedelta(microseconds=1))
     assert found.result is UNPROVED
     assert "no answer within" in found.reasons[0]
+
+
+def test_too_many_states_are_not_proved(monkeypatch):
+    monkeypatch.setattr("hookline.prove.prover._MAX_LANGUAGES", 100)
+    many = "input: {command: '(a|b|c|d|e){900}'}"
+    guards = [
+        f"{{id: many, on: tool.before, when: {{tool: bash, {many}}}, then: {{deny: no}}}}",
+        f"{{id: others, on: tool.before, when: {{tool: bash, not: {{{many}}}}}, then: {{deny: no}}}}",
+    ]
+    found = answer(guards, "tool: bash, input: {command: '(a|b){1,500}x.*y'}")
+    assert found.result is ProofResult.NOT_PROVED
+    assert "the patterns together have too many states to search them all" in found.reasons

@@ -35,6 +35,7 @@ from hookline.prove.judge import Judge, Judgement
 from hookline.prove.model_search import FoundModel, ModelSearch
 from hookline.prove.pattern_language import NotTranslatable, matched_texts
 from hookline.prove.properties import Property
+from hookline.prove.regular_language import Language
 from hookline.prove.sure_guards import Guards, find_guards
 from hookline.prove.tool_space import known_tools
 
@@ -42,6 +43,7 @@ _MAX_SKIPPED: Final = 50  # events that are excluded one by one, for each kind o
 _MAX_LAST_SKIPPED: Final = 12
 _FEW_ROUNDS: Final = 4  # then all hooks that touch the property are excluded at once
 _MAX_AT_ONCE: Final = 300
+_MAX_LANGUAGES: Final = 300_000  # new ones in a proof; each takes about 2 KB
 _MAX_NAMES: Final = 16  # tools that are looked at one by one
 _FIRST_KINDS: Final = (ToolKind.WRITE, ToolKind.EDIT, ToolKind.READ)
 
@@ -64,6 +66,10 @@ class ProofAnswer:
 
 
 class _OutOfTime(Exception):
+    pass
+
+
+class _OutOfMemory(Exception):
     pass
 
 
@@ -105,6 +111,7 @@ class _Prover:
         hooks = [hook for hook in book.hooks if hook.event == wanted.event]
         self.guards: Guards = find_guards(hooks, wanted.stopping)
         self.deadline = time.monotonic() + timeout.total_seconds()
+        self.most_languages = len(Language.made) + _MAX_LANGUAGES
         self.timeout = timeout
         self.progress = progress
         conditions = (wanted.condition, *(hook.when for hook in hooks[:_MAX_AT_ONCE]))
@@ -118,6 +125,8 @@ class _Prover:
             return self._run()
         except _OutOfTime:
             self.reasons.append(f"there was no answer within {self.timeout.total_seconds():g} s")
+        except _OutOfMemory:
+            self.reasons.append("the patterns together have too many states to search them all")
         except _Unsolved as unsolved:
             self.reasons.append(f"the solver gave up ({unsolved})")
         except TooManyReadings:
@@ -150,6 +159,8 @@ class _Prover:
     def check_time(self) -> None:
         if time.monotonic() > self.deadline:
             raise _OutOfTime
+        if len(Language.made) > self.most_languages:
+            raise _OutOfMemory
 
     def check(self, solver: Any) -> Any:
         """A model, or None if there is none."""
