@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -208,3 +209,12 @@ def test_an_explanation_names_what_runs() -> None:
 def test_a_program_that_could_never_match_is_a_problem(when: str, hint: str) -> None:
     (problem,) = book(when).problems
     assert (problem.code, problem.hint) == ("bad-program", hint)
+
+
+def test_an_event_is_read_anew_for_the_hooks_of_another_file() -> None:
+    event = shell("git push $x; git status")
+    for number in range(60):
+        subcommand = "push" if number % 2 else "fetch"
+        verdict = book(f"{{runs: {{program: git, subcommand: {subcommand}}}}}").decide_now(event).verdict
+        gc.collect()  # so that the next conditions may be where these were
+        assert verdict is (Verdict.DENY if number % 2 else Verdict.SILENT), number

@@ -186,12 +186,10 @@ def _may_run(query: CommandQuery, run: CommandsRun) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
+    condition: RunsCommand  # kept, so that no other condition gets its id while the event lives
     answers: tuple[bool, ...]
     doubts: int  # how many of the answers, at their end, are doubts
     unsure: tuple[str, str] | None
-
-
-_NO_ANSWERS: Final = _Answers((), 0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +234,13 @@ class RunsCommand(PureCondition):
                 answers.append(answer is True)
                 doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
         if True not in answers and True not in doubts:
-            return _NO_ANSWERS
+            return _Answers(self, (), 0, None)
         if _does_more(run):
             answers.append(False)
         if _is_guess(event):
             doubts.append(False)
         unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
-        return _Answers((*answers, *doubts), len(doubts), unsure)
+        return _Answers(self, (*answers, *doubts), len(doubts), unsure)
 
     def _has_match(self, run: CommandsRun, event: Event, deadline: float) -> bool:
         """Whether a command matches. For commands in which nothing is unknown."""
