@@ -35,17 +35,22 @@ define run_tests
 $(BIN)/python -m pytest -m "$(1)" $(2) || { echo 'Running the failed tests once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
 endef
 
+# The same for a suite of its own. Arguments: python, directory, pytest options.
+define run_suite
+$(1) -m pytest $(2) $(3) || { echo 'Running the failed tests once more:'; $(1) -m pytest $(2) --lf --lfnf=none; }
+endef
+
 # Tests that measure time come last, with a core for each: their margins are wide, and one that fails runs again alone.
 test: $(VENV)/.ready  ## all tests except the slow ones
 	@$(call run_tests,not slow and not timing,-n 3)
 	@$(call run_tests,timing and not slow,-n 2 $(TIMING_FILES))
 
 test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
-	@$(call run_tests,slow and not timing,-n 3)
+	@$(call run_tests,slow and not timing,-n 3 --dist worksteal)
 	@$(call run_tests,timing and slow,$(TIMING_FILES))
 
 attack: $(VENV)/.ready  ## attack hookline, and count what gets through
-	@$(BIN)/python -m pytest -n 3 tests_attack
+	@$(call run_suite,$(BIN)/python,tests_attack,-n 3)
 
 fuzz: $(VENV)/.ready  ## the property tests with new random examples
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis
@@ -60,7 +65,7 @@ define with_packages
 endef
 
 test-agents: $(VENV)/.ready  ## the real coding agents from npm and PyPI, with a scripted model
-	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&,-n 2 --dist loadscope)
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),$(MAKE) -s dist && $(MAKE) -s $(PYTHON_AGENTS) &&,-n 2 --dist loadscope --no-loadscope-reorder)
 
 test-frameworks: $(VENV)/.ready  ## each Python framework in an environment of its own, with a scripted model
 	@$(BIN)/python tests_frameworks/run.py
@@ -101,7 +106,7 @@ test-browser: $(VENV)/.ready console $(BROWSER)/python/.ready  ## the console an
 	if [ $$code -eq 75 ]; then echo "test-browser: skipped: $$reason"; exit 0; fi; \
 	[ $$code -eq 0 ] || exit 1; \
 	test -e $(CONSOLE)/index.html || { echo "test-browser: skipped: the console is not built"; exit 0; }; \
-	$(BROWSER)/python/bin/python -m pytest tests_browser || { echo "test-browser: running the failed tests once more"; $(BROWSER)/python/bin/python -m pytest tests_browser --last-failed; }
+	$(call run_suite,$(BROWSER)/python/bin/python,tests_browser)
 
 bench-console: $(VENV)/.ready console $(BROWSER)/python/.ready  ## what the console and browser agents cost in Chromium
 	@reason=$$(.ci/install-chromium); code=$$?; \
@@ -119,7 +124,7 @@ $(BROWSER)/python/.ready: tests_browser/requirements.lock
 	@touch $@
 
 test-hub: $(VENV)/.ready $(HUB)/python/.ready  ## the hub's API with schemathesis, its socket with the official client
-	@$(HUB)/python/bin/python -m pytest tests_hub
+	@$(call run_suite,$(HUB)/python/bin/python,tests_hub)
 
 $(HUB)/python/.ready: tests_hub/requirements.lock
 	@test -x $(HUB)/python/bin/python || $(BIN)/python -m venv --without-pip $(HUB)/python
@@ -127,7 +132,7 @@ $(HUB)/python/.ready: tests_hub/requirements.lock
 	@touch $@
 
 test-package: $(VENV)/.ready  ## the built sdist and wheel, in new environments
-	@$(BIN)/python -m pytest tests_package
+	@$(call run_suite,$(BIN)/python,tests_package)
 
 dist: $(VENV)/.ready console  ## build the sdist and the wheel into .cache/dist
 	@rm -rf $(DIST)
