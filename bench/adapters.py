@@ -1,7 +1,7 @@
 """What hooks cost a tool call in other frameworks: an agent of each, alone and with hookline's adapter.
 
-Each is measured in an environment of its own, that of its tests. The Claude Agent SDK is left out: it runs Claude Code,
-whose own work would be measured.
+Each is measured in an environment of its own, that of its tests. The Claude Agent SDK runs Claude Code, whose work is part of
+both figures.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def hookline(load: Workload) -> Decide:
 
 def _load_files(load: Workload) -> Book:
     """Several files in one layer, as a session loads those of a directory: each is read, and the index is built once."""
-    from hookline.engine.book import Book, Layer, gc_paused
+    from hookline.engine.book import Book, Layer
+    from hookline.lazy_imports import gc_paused
     from hookline.project.parsed_file import read_source
     from hookline.project.sources import named_source
 

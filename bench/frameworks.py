@@ -93,18 +93,18 @@ async def _openai_agents(place: Path) -> AsyncIterator[Session]:
     class ScriptedModel(Model):
         async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
             call = await current.get().next_call()
-            return ModelResponse([self._said() if call is None else self._asked(*call)], Usage(), None)
+            return ModelResponse([self._text_message() if call is None else self._tool_call(*call)], Usage(), None)
 
         def stream_response(self, *args: Any, **kwargs: Any) -> Any:
             raise NotImplementedError
 
-        def _said(self) -> ResponseOutputMessage:
+        def _text_message(self) -> ResponseOutputMessage:
             text = ResponseOutputText(annotations=[], text=ANSWER, type="output_text")
             return ResponseOutputMessage(
                 id="message", content=[text], role="assistant", status="completed", type="message"
             )
 
-        def _asked(self, id: str, tool: str, input: dict[str, Any]) -> ResponseFunctionToolCall:
+        def _tool_call(self, id: str, tool: str, input: dict[str, Any]) -> ResponseFunctionToolCall:
             return ResponseFunctionToolCall(arguments=json.dumps(input), call_id=id, name=tool, type="function_call")
 
     tools = [function_tool(function) for function in _tools(place)]

@@ -33,4 +33,7 @@ def goal_rows(goals: Iterable[Goal]) -> list[dict[str, str]]:
 
 
 def _number(value: float) -> str:
-    return f"1/{1 / value:,.0f}" if 0 < value < 0.5 else f"{value:,.2f}".rstrip("0").rstrip(".")
+    if not 0 < value < 0.5:
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
+    parts = 1 / value
+    return f"1/{parts:,.0f}" if parts >= 10 else f"1/{parts:.1f}".removesuffix(".0")  # 1/3.9 is not at most 1/4

@@ -161,7 +161,7 @@ class Console:
                     self.lags.append(time.time() - sent)
 
     @property
-    def told(self) -> int:
+    def received(self) -> int:
         return self.rows + self.dropped
 
 
@@ -184,7 +184,7 @@ async def consoles(url: str, token: str, count: int) -> AsyncIterator[list[Conso
 async def wait_until_told(watching: list[Console], count: int) -> int:
     """Rows that the one that was told least was not told of."""
     for _ in range(150):
-        if all(each.told >= count for each in watching):
+        if all(each.received >= count for each in watching):
             break
         await asyncio.sleep(0.1)
-    return max((count - each.told for each in watching), default=0)
+    return max((count - each.received for each in watching), default=0)
