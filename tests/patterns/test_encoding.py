@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
@@ -12,13 +12,11 @@ def moved_surrogate(code: int) -> int:
     return code + 0x100000 if 0xD800 <= code <= 0xDFFF else code
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=ANY_TEXT)
 def test_surrogates_move_and_nothing_else(text):
     assert encode_utf8(text).decode() == "".join(chr(moved_surrogate(ord(character))) for character in text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=ANY_TEXT)
 def test_units_are_utf16s(text):
     data = text.encode("utf-16-le", "surrogatepass")

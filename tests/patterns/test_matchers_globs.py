@@ -1,7 +1,7 @@
 import fnmatch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.patterns.matchers import literal, path_glob, tool_glob
@@ -34,7 +34,6 @@ def test_tool_globs(glob, yes, no):
     assert [text for text in no if tool_glob(glob).search(text)] == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(glob=st.text("ab*?[]!-^.\\", max_size=8), name=st.text("ab-!]^[\\", max_size=5))
 def test_one_tool_glob_is_fnmatch(glob, name):
     assert tool_glob(glob).search(name) == fnmatch.fnmatchcase(name, glob)
@@ -88,7 +87,6 @@ def test_braces_that_are_nested_too_deeply_are_refused():
         path_glob("{x," * 30 + "a" + "}" * 30)
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=12), other=st.text(max_size=12))
 def test_a_literal_is_found_as_it_is(text, other):
     assert literal(text).search(text)

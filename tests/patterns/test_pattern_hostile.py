@@ -5,7 +5,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.patterns.pattern import BadPattern, Syntax, UndecidedError, pattern
@@ -126,7 +126,6 @@ def test_a_set_of_many_ranges_cannot_be_repeated_without_end():
     assert pattern(r"(?=x)\w{3}", Syntax.PYTHON).search("xyz")
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     source=st.one_of(st.text(max_size=20), st.binary(max_size=20).map(lambda data: data.decode("latin-1"))),
     syntax=st.sampled_from(Syntax),

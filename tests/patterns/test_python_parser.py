@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.patterns.pattern import BadPattern, Syntax, pattern
@@ -132,7 +132,6 @@ def test_what_python_or_we_cannot_read_is_refused(source):
 ATOMS = st.sampled_from(["a", "b", ".", r"\d", r"\w", r"\s", r"\W", "[ab]", "[^a]", "^", "$", r"\Z", "é", "_"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     source=st.recursive(
         ATOMS,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.shell.command_query import OPTIONS, Answer, CommandQuery, is_likely_pipe, pipes_answer, runs_saved_file
+from hookline.shell.command_query import (
+    OPTIONS,
+    Answer,
+    CommandQuery,
+    _Feeding,
+    is_likely_pipe,
+    pipes_answer,
+    runs_saved_file,
+)
 from hookline.shell.run_commands import read_commands
 
 RM = CommandQuery(("rm",), (), ("r", "f"))
@@ -263,3 +271,20 @@ def test_a_flag_that_is_the_value_of_an_option_makes_no_dry_run() -> None:
 @pytest.mark.parametrize("program", ["gradlew.bat", "GRADLEW.CMD", "./gradlew", "C:\\x\\gradlew.exe"])
 def test_the_suffix_of_a_windows_program_does_not_count(program: str) -> None:
     assert answer(CommandQuery(("gradlew",)), f"'{program}' publish") is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a | b | { c; d; } | (e; f | g) > h; i",
+        "a $(b | c) | d <(e) | while f; do g | h; done",
+        "sh -c 'a | b' | c; x=$(d) e | eval 'f | g'",
+        "{ a | { b; c | d; }; e; } | f",
+    ],
+)
+def test_what_feeds_a_command_is_looked_up(text: str) -> None:
+    commands = read_commands(text).commands
+    feeding = _Feeding(commands)
+    for command in commands:
+        fed = {id(each) for each in feeding.fed_by(command)}
+        assert fed == {id(each) for each in commands if command.feeds(each)}

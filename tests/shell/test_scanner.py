@@ -6,7 +6,7 @@ import contextlib
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.errors import BadTemplate
@@ -154,7 +154,6 @@ def test_some_shells_expand_a_quoted_literal(shell: str, text: str) -> None:
         scan(text, places, shell)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["{{v}}", *"'\"\\$`\n(){}[]<>;&|# =ax-", "<<", "case ", " in ", "esac", "$(", "EOF", "[["])

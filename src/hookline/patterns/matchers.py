@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import os
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.lazy_imports import lazy_pattern
+from hookline.lazy_imports import lazy_pattern, unicodedata
 from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.required_words import WordSet

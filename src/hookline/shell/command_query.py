@@ -7,7 +7,7 @@ to match if all that is unknown is the program or the subcommand: `$x -rf /` may
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from hookline.lazy_dataclasses import dataclass, field
@@ -16,7 +16,8 @@ from hookline.shell.expansion import mark_globs, visible_text
 from hookline.shell.git_settings import may_be_alias
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, TEMPORARY, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.parsed_text import Path
-from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.programs import SHELL_VALUE_OPTION, SHELLS, program_name
+from hookline.shell.renamed_programs import INPUT_WRITERS, RENAMERS, files_of_input, renamed_files
 from hookline.shell.run_commands import RunCommand
 
 Answer = bool | None
@@ -195,11 +196,10 @@ class CommandQuery:
         is_named = HAS_UNKNOWN.sub("", base) != ""  # `r?`, `$x/rm`
         if is_named and _program_answer(base, self.names) is False:
             return False
-        if (is_named or self.subcommands or self.flags) and any(
-            self._arguments_answer(each, arguments) for each in self.names
-        ):
-            return True
-        return None
+        needs_arguments = bool(self.subcommands or self.flags)
+        if not (arguments if needs_arguments else is_named):
+            return None
+        return True if any(self._arguments_answer(each, arguments) for each in self.names) else None
 
     def _has_arguments(self, program: str, arguments: list[str]) -> bool:
         """Whether the flags are there, and the subcommand or something unknown in its place."""
@@ -278,8 +278,10 @@ def _program_answer(word: str, names: frozenset[str]) -> Answer:
         base = start.rsplit("/", 1)[-1] + UNKNOWN if start else UNKNOWN
     if UNKNOWN not in base:
         return normalize_program(base) in names
+    if base == UNKNOWN:
+        return None
     pattern = re.compile(".*".join(map(re.escape, base.lower().split(UNKNOWN))), re.DOTALL)
-    return None if any(pattern.fullmatch(name) for name in names) or base == UNKNOWN else False
+    return None if any(map(pattern.fullmatch, names)) else False
 
 
 def _find_subcommand(program: str, wanted: list[str], arguments: list[str]) -> tuple[Answer, list[str]]:
@@ -445,6 +447,23 @@ def _may_be_option(word: str) -> bool:
     return HAS_UNKNOWN.match(word) is not None and re.fullmatch(r"[\w=-]*", HAS_UNKNOWN.sub("", word)) is not None
 
 
+class _Feeding:
+    """Which commands may get what another one prints. Looked up, since each may be asked about every other one."""
+
+    def __init__(self, commands: Iterable[RunCommand]) -> None:
+        self._stages: dict[tuple[Path, int], dict[int, list[RunCommand]]] = {}
+        for command in commands:
+            for at, (pipeline, stage) in enumerate(command.path):
+                self._stages.setdefault((command.path[:at], pipeline), {}).setdefault(stage, []).append(command)
+
+    def fed_by(self, command: RunCommand) -> Iterator[RunCommand]:
+        """The same as those for which `command.feeds` holds."""
+        for at, (pipeline, stage) in enumerate(command.path):
+            for other, commands in self._stages.get((command.path[:at], pipeline), {}).items():
+                if other > stage:
+                    yield from commands
+
+
 _ROOT_PRINTER: Final = ("git", "rev-parse", "--show-toplevel")  # its output is known: a directory
 
 
@@ -460,7 +479,9 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
         for command in commands
         if (answer := targets.is_program(command)) is not False and not _reads_only_data(command)
     ]
-    pairs = [(from_answer, to_answer) for one, from_answer in first for two, to_answer in second if one.feeds(two)]
+    wanted = {id(command): answer for command, answer in second}
+    feeding = _Feeding(command for command, _ in second)
+    pairs = {(answer, wanted[id(fed)]) for command, answer in first for fed in feeding.fed_by(command)}
     if (True, True) in pairs:
         return True
     has_source = any(answer for _, answer in first)
@@ -491,6 +512,9 @@ _ONLY_PRINTS: Final = frozenset(
         "pbpaste",
     )
 )
+_DELETES: Final = frozenset(("rm", "unlink", "shred", "truncate", "trash", "trash-put"))  # what they are given, not run
+_STARTUP_OPTIONS: Final = frozenset(("--rcfile", "--init-file"))
+_SHELL_CODE: Final = lazy_pattern("-[a-z]*c")
 _NOT_SAVED: Final = frozenset(("", "-", "null", "stdout", "stderr"))
 
 
@@ -507,11 +531,15 @@ def runs_saved_file(
     and `written` are the targets of redirections that are variables.
     """
     saving = [command for command in commands if sources.is_program(command)]
-    saved = {name for command in saving for name in _saved_names(command, commands, files)} - _NOT_SAVED
+    feeding, names = _Feeding(commands if saving else ()), dict[Path, list[str]]()
+    for path, name in files if saving else ():
+        names.setdefault(path, []).append(_base_name(name))
+    saved = {name for command in saving for name in _saved_names(command, feeding, names)} - _NOT_SAVED
     if saving:
         saved |= set(map(_base_name, written))
     if not saved:
         return False
+    saved |= _made_of(saved, commands, names)
     return any(
         _base_name(command.words[0]) in saved
         or (targets.is_program(command) is True and not saved.isdisjoint(_script_names(command, files)))
@@ -519,9 +547,31 @@ def runs_saved_file(
     )
 
 
-def _saved_names(
-    command: RunCommand, commands: Sequence[RunCommand], files: Sequence[tuple[Path, str]]
-) -> Iterator[str]:
+def _made_of(saved: set[str], commands: Sequence[RunCommand], targets: Mapping[Path, list[str]]) -> set[str]:
+    """The files that are made of these: `mv x y`, `cat x | tr a b > y`."""
+    found, feeding = set(saved), list[Path]()
+    for command in commands:
+        names = set(map(_base_name, command.words[1:]))
+        is_fed = bool(feeding) and _feeds(feeding[-1], command.path)
+        if not is_fed and found.isdisjoint((*names, *targets.get(command.path, ()))):
+            continue
+        feeding.append(command.path)
+        found.update(targets.get(command.path, ()))
+        name = normalize_program(command.words[0])
+        if name in RENAMERS:
+            copies = renamed_files(name, command.words)
+            found |= {_base_name(file) for file, source in copies if _base_name(source) in found}
+        if is_fed and name in INPUT_WRITERS:
+            found |= set(map(_base_name, files_of_input(name, command.words)))
+    return found - saved - _NOT_SAVED
+
+
+def _feeds(path: Path, other: Path) -> bool:
+    """Whether the commands stand in one pipe, in this order."""
+    return path[:-1] == other[:-1] and path[-1:] < other[-1:] and path[-1][0] == other[-1][0]
+
+
+def _saved_names(command: RunCommand, feeding: _Feeding, files: Mapping[Path, list[str]]) -> Iterator[str]:
     words, program = command.words, normalize_program(command.words[0])
     if program in _COPIES_FROM_HOSTS:
         yield from (_base_name(word).rpartition(":")[2] for word in words[1:] if ":" in word)
@@ -529,9 +579,10 @@ def _saved_names(
         yield from _names_of_options(words)
         if program != "curl" or any(map(_SAVES_BY_NAME.fullmatch, words)):
             yield from (_base_name(word.partition("?")[0]) for word in words[1:] if "/" in word)
-    fed = [each for each in commands if each is command or command.feeds(each)]
-    yield from (_base_name(name) for path, name in files if any(each.path == path for each in fed))
-    yield from (_base_name(word) for each in fed if each.program == "tee" for word in each.words[1:])
+    for each in (command, *feeding.fed_by(command)):
+        yield from files.get(each.path, ())
+        if each.program == "tee":
+            yield from map(_base_name, each.words[1:])
 
 
 def _names_of_options(words: Sequence[str]) -> Iterator[str]:
@@ -544,10 +595,23 @@ def _names_of_options(words: Sequence[str]) -> Iterator[str]:
 
 
 def _script_names(command: RunCommand, files: Sequence[tuple[Path, str]]) -> Iterator[str]:
-    """What may be the script: an argument, or a redirection if there is none. A shell's first argument may be a value."""
-    operands = [word for word in command.words[1:] if not word.startswith("-")]
-    scripts = operands[: 2 if program_name(command.words[0]) in SHELLS else 1]
-    return map(_base_name, scripts or [name for path, name in files if path == command.path])
+    """What may be the script: the first operand, or a redirection if there is none. The code of `sh -c` gets another one."""
+    scripts, startup_files, option = list[str](), list[str](), ""
+    is_shell = program_name(command.words[0]) in SHELLS
+    has_code = is_shell and any(map(_SHELL_CODE.fullmatch, command.words))
+    for word in command.words[1:]:
+        if word[:1] in ("-", "+") and word != "-":
+            name, _, value = word.partition("=")
+            startup_files += [value] if value and name in _STARTUP_OPTIONS else []
+            option = word if is_shell and SHELL_VALUE_OPTION.fullmatch(word) else ""
+        elif option:
+            startup_files += [word] if option in _STARTUP_OPTIONS else []
+            option = ""
+        else:
+            scripts.append(word)
+    chosen = [] if normalize_program(command.words[0]) in _DELETES else scripts[: 2 if has_code else 1]
+    redirected = () if chosen else (name for path, name in files if path == command.path)
+    return map(_base_name, (*chosen, *startup_files, *redirected))
 
 
 def _base_name(word: str) -> str:

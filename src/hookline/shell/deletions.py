@@ -9,7 +9,7 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import UNKNOWN_WORDS
 
 _WINDOWS: Final = frozenset(("remove-item", "ri", "rd", "rmdir", "del", "erase"))
-DELETERS: Final = frozenset(("rsync", "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz", *_WINDOWS))
+DELETERS: Final = frozenset(("rsync", "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz", "robocopy", *_WINDOWS))
 """Programs that delete files with one of their options."""
 
 _RSYNC_DELETE: Final = lazy_pattern(r"--del(?:ete(?:-\w+)*)?|--remove-s\w*-files")
@@ -31,13 +31,15 @@ def deletion_command(name: str, words: Sequence[str]) -> tuple[str, ...]:
             found = _operands(words, ("-x", "-i", "-b", "-t", "-P"))[1:]
     elif name in ("7z", "7za", "7zz") and "-sdel" in words:
         found = _operands(words, ())[2:]
+    elif name == "robocopy":
+        found = _robocopy_deletes(words[1:])
     elif name in _WINDOWS:
         found = _windows_deletes(words[1:])
     return ("rm", "-r", *found) if found else ()
 
 
-_WINDOWS_RECURSES: Final = lazy_pattern(r"(?i)/s|-r|-rec\w*(?::\$true)?")
-_WINDOWS_OPTION: Final = lazy_pattern(r"(?i)/[a-z](?::[\w-]*)?|-.*")
+_WINDOWS_RECURSES: Final = lazy_pattern(r"(?i)//?s|-r|-rec\w*(?::\$true)?")
+_WINDOWS_OPTION: Final = lazy_pattern(r"(?i)//?[a-z](?::[\w-]*)?|-.*")  # Git Bash takes one slash of `//s` away
 
 
 def _windows_deletes(arguments: Sequence[str]) -> Sequence[str]:
@@ -46,6 +48,17 @@ def _windows_deletes(arguments: Sequence[str]) -> Sequence[str]:
         return ()
     names = [word for word in arguments if not _WINDOWS_OPTION.fullmatch(word)]
     return [each for word in names for each in word.split(",") if each] or [UNKNOWN_WORDS]
+
+
+_ROBOCOPY_DELETES: Final = lazy_pattern(r"(?i)//?(?:mir|purge)")
+_ROBOCOPY_LISTS: Final = lazy_pattern(r"(?i)//?l")
+
+
+def _robocopy_deletes(arguments: Sequence[str]) -> Sequence[str]:
+    """`robocopy a b /mir` deletes what is in b and not in a."""
+    if not any(map(_ROBOCOPY_DELETES.fullmatch, arguments)) or any(map(_ROBOCOPY_LISTS.fullmatch, arguments)):
+        return ()
+    return arguments[1:2]
 
 
 def _is_what_if(arguments: Sequence[str]) -> bool:

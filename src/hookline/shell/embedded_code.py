@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from hookline.lazy_imports import lazy_pattern
@@ -246,12 +246,30 @@ def _named_commands(text: str) -> Iterator[InnerCommand]:
 
 def _written_files(text: str) -> Iterator[InnerCommand]:
     """Every path in quotes, if the code writes, moves or deletes a file: which one of them is not known."""
-    if not _writes(text):
-        return
-    found = dict.fromkeys(path[1] for path in map(_PATH.fullmatch, _literals(text)) if path is not None)
-    paths = [path for path in found if "/" in path or "." in path or path in _SECRET_NAMES]
-    if paths:
+    if paths := _paths(text) if _writes(text) else []:
         yield InnerCommand(("tee", *paths))
+
+
+def _paths(text: str) -> list[str]:
+    return [path for path in _names(text) if "/" in path or "." in path or path in _SECRET_NAMES]
+
+
+def _names(text: str) -> dict[str, None]:
+    return dict.fromkeys(path[1] for path in map(_PATH.fullmatch, _literals(text)) if path is not None)
+
+
+def printed_literals(words: Sequence[str]) -> list[str]:
+    """Texts of several words that code in these words may print: `python -c "print('rm x')"`."""
+    found = (_ESCAPE.sub(r"\1", text) for word in words[1:] if _has_quotes(word) for text in _literals(word))
+    return list(islice(dict.fromkeys(text for text in found if " " in text.strip()), _MAX_PARTS))
+
+
+def written_texts(code: str) -> tuple[dict[str, None], dict[str, None]]:
+    """The files that the code may write, and its texts of several words, which it may write there."""
+    if not _has_quotes(code) or not _writes(code):
+        return {}, {}
+    texts = (_ESCAPE.sub(r"\1", text).replace("\\n", "\n") for text in _literals(code) if " " in text.strip())
+    return _names(code), dict.fromkeys(texts)
 
 
 def _deleted_directories(text: str) -> Iterator[InnerCommand]:

@@ -49,6 +49,18 @@ class ParsedCommand:
     path: Path = ()
     is_certain: bool = False  # it runs whatever the commands before it do, and in the same shell
 
+    def without_targets(self) -> ParsedCommand:
+        """The same command, but what it prints goes on."""
+        return ParsedCommand(
+            self.words,
+            sources=self.sources,
+            input=self.input,
+            has_input=self.has_input,
+            opened=self.opened,
+            reads_descriptor=self.reads_descriptor,
+            path=self.path,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Expansion:

@@ -72,7 +72,9 @@ _DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
 _FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
 _URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
 _SHORT_OPTION: Final = lazy_pattern(r"-[A-Za-z]+?((?:[@/~]|\.\.?/|\.\.\Z).*)", re.DOTALL)
-_DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|(?:fd|tcp|udp)/.*)|-|")
+_DEVICES: Final = lazy_pattern(
+    r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|(?:fd|tcp|udp)/.*|tty(?:USB|ACM|AMA|S)\d+|(?:tty|cu)\.usb[\w-]+)|-|"
+)
 _MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[*?\[]")
 _PUBLIC_FILES: Final = lazy_pattern(
     r"/etc/(?:os-release|lsb-release|debian_version|[a-z]+-release|issue|shells|timezone|localtime|mime\.types|services|protocols|hosts|hostname|resolv\.conf)"
@@ -94,8 +96,18 @@ _TOOL_DIRECTORIES: Final = lazy_pattern(
     r"|\.(?:nvm|fnm|pyenv|rbenv|nodenv|asdf|rustup|sdkman|jenv|goenv|phpenv|nix-profile|npm-global|npm|cache)|(?:mini|ana)conda3?)/"
 )
 """Where programs are installed: running one of them is not reading a file of somebody else."""
+_TOOL_SCRIPTS: Final = lazy_pattern(
+    r"(?:~|/root|/home/[^/]+|/Users/[^/]+)/(?:\.nvm/(?:nvm\.sh|bash_completion)|\.(?:cargo|ghcup)/env|\.asdf/asdf\.sh"
+    r"|\.sdkman/bin/sdkman-init\.sh|(?:mini|ana)conda3/(?:etc/profile\.d/conda\.sh|bin/activate)|\.rvm/scripts/rvm)"
+)
+"""What a shell sources to find such programs."""
+_LOOKS_FOR_SCRIPTS: Final = frozenset((".", "source", "test", "[", "[["))
 _LIBRARY_OPTION: Final = lazy_pattern(r"-(?:I|L|isystem)(?:/usr|/usr/local|/opt/homebrew)(?:/[\w.+-]+)*/?")
-_WINDOWS_OPTION: Final = lazy_pattern("/[A-Za-z]")  # cmd /c dir
+_WINDOWS_OPTION: Final = lazy_pattern("//?[A-Za-z]")  # cmd /c dir, `//c` in Git Bash
+_LABEL_PROGRAMS: Final = frozenset(("bazel", "bazelisk", "buck", "buck2", "pants", "plz", "please", "gn"))
+_LABEL: Final = lazy_pattern(
+    r"-?//[\w.+@=,-]*(?:/[\w.+@=,-]+)*(?::[\w.+@=,/-]*)?"
+)  # //pkg:all, from the workspace's root
 _COMPILERS: Final = frozenset(("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "ld", "nvcc", "tcc", "zig"))
 _ABSOLUTE_NAMES: Final = lazy_pattern(r"-?[A-Za-z]*P[A-Za-z]*")
 _LOGIN: Final = lazy_pattern(r"-[A-Za-z]*[il][A-Za-z]*|--login|-")
@@ -281,6 +293,9 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
         words = words[-1:]
     if name == "cmd":
         words = [word for word in words if not _WINDOWS_OPTION.fullmatch(word)]
+    if name in _LABEL_PROGRAMS:
+        own = words.index("--") if "--" in words else len(words)  # the rest belongs to the program that `run` starts
+        words = [word for at, word in enumerate(words) if at > own or not _LABEL.fullmatch(word)]
     if name in _COMPILERS:
         words = [word for word in words if not _LIBRARY_OPTION.fullmatch(word) or "/.." in word]
     if name in _TEXT_PROGRAMS or (name in SHELLS and inner):
@@ -295,6 +310,8 @@ def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str 
         yield UNKNOWN_WORD  # a loop may go up any number of times
     is_reader = name in _READERS
     for word in _without_texts(name, words):
+        if name in _LOOKS_FOR_SCRIPTS and _TOOL_SCRIPTS.fullmatch(word):
+            continue
         if not (is_reader and _PUBLIC_FILES.fullmatch(word) and "/.." not in word):
             yield from _paths_in_word(word)
 
@@ -332,6 +349,7 @@ def _program_path(word: str) -> Iterator[str]:
     if (
         "/" in path
         and not HAS_UNKNOWN.search(relative_path(word))
+        and not _DEVICES.fullmatch(path)  # screen /dev/ttyUSB0
         and (not _TOOL_DIRECTORIES.match(path) or "/.." in path)
     ):
         yield path
@@ -353,6 +371,7 @@ def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
         is_elsewhere = name in _CONTAINERS and before in _CONTAINER_OPTIONS
         is_message = name in _MESSAGE_PROGRAMS and _MESSAGE_OPTION.fullmatch(before) is not None
         is_message = is_message or _is_remote_name(name, words, before, word)
+        is_message = is_message or (name == "openssl" and before == "-subj")  # /CN=localhost
         before = word
         if is_code or is_message or is_elsewhere:
             continue
@@ -410,6 +429,8 @@ def _paths_in_word(word: str) -> Iterator[str | None]:
     _, has_value, value = text.partition("=")
     if has_value and not _URL.match(value):
         yield from _file_names(value)
+        if "=" in value and "," not in value:  # --override_repository=x=/y
+            yield from _file_names(value.rpartition("=")[2])
         if "," in value:  # type=bind,source=/x
             for part in value.split(","):
                 key, _, path = part.partition("=")

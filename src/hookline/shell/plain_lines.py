@@ -14,7 +14,7 @@ from hookline.shell.embedded_code import INTERPRETERS, has_call
 from hookline.shell.git_settings import may_name_program
 from hookline.shell.program_languages import LANGUAGES, PACKAGE_PROGRAMS, has_commands
 from hookline.shell.programs import EVALUATORS, SHELLS, program_name
-from hookline.shell.renamed_programs import RENAMERS
+from hookline.shell.renamed_programs import INPUT_WRITERS
 from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import OTHER_SHELLS, RUNS_ARGUMENTS, SUBCOMMANDS, TAKES_ASSIGNMENTS
 
@@ -57,16 +57,19 @@ def read_plain_line(text: str) -> list[PlainCommand] | None:
         words = tuple(map(_unquote, _WORDS.findall(source)) if has_quotes else source.split())
         if not _is_ordinary(words) or (operator == "|" and _runs_input(words[0])):
             return None
-        copies = copies or words[0] == "tee" or words[0] in RENAMERS
+        copies = copies or words[0] in INPUT_WRITERS or ("/" in words[0] and program_name(words[0]) in INPUT_WRITERS)
         if "  " in source:
             source = " ".join(source.split())
         commands.append(PlainCommand(words, (pipeline, stage), source, operator, discarded is not None))
         at, operator = found.end(), next_operator
         if not operator:
-            runs_copy = copies and any("/" in each.words[0] or each.words[0] in _RUN_FILES for each in commands)
-            return None if runs_copy else commands
+            return None if copies and any(_may_run_file(each.words[0]) for each in commands) else commands
         pipeline, stage = (pipeline, stage + 2) if operator == "|" else (pipeline + 1, 0)
     return None
+
+
+def _may_run_file(program: str) -> bool:
+    return "/" in program or program in _RUN_FILES or _runs_input(program) or program in PACKAGE_PROGRAMS
 
 
 def _runs_input(program: str) -> bool:

@@ -47,6 +47,7 @@ class CommandWrapper:
 
 
 SHELLS: Final = frozenset(("sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash", "yash"))
+SHELL_VALUE_OPTION: Final = lazy_pattern(r"[-+][A-Za-z]*[oO]|--rcfile|--init-file")  # `bash -euo pipefail`
 
 _PYTHON: Final = Interpreter(
     code=lazy_pattern(r"-[bBdEhiIOPqRsSuvVx]*[cm]"),

@@ -7,6 +7,9 @@ from typing import Final
 
 _COPIERS: Final = frozenset(("cp", "mv", "ln", "link", "install", "rsync", "gcp", "gmv", "gln", "ginstall"))
 RENAMERS: Final = _COPIERS | {"dd", "hash"}
+_TEES: Final = frozenset(("tee", "sponge", "gtee"))
+INPUT_WRITERS: Final = RENAMERS | _TEES
+_INPUTS: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
 def renamed_files(name: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -27,3 +30,13 @@ def renamed_files(name: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
     for source in operands:
         if source != target and target:
             yield target, source
+
+
+def files_of_input(name: str, words: Sequence[str]) -> Iterator[str]:
+    """The files into which the program writes what it reads: `tee x`, `dd of=x`, `cp /dev/stdin x`."""
+    if name in _TEES:
+        yield from (word for word in words[1:] if not word.startswith("-"))
+    elif name == "dd" and not any(word.startswith("if=") for word in words):
+        yield from (word[3:] for word in words[1:] if word.startswith("of="))
+    else:
+        yield from (file for file, source in renamed_files(name, words) if source in _INPUTS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count, pairwise
 from typing import Final
@@ -18,7 +18,14 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell import git_settings
 from hookline.shell.deletions import DELETERS, deletion_command
-from hookline.shell.embedded_code import CODE_SUFFIXES, INTERPRETERS, computed_commands, embedded_commands
+from hookline.shell.embedded_code import (
+    CODE_SUFFIXES,
+    INTERPRETERS,
+    computed_commands,
+    embedded_commands,
+    printed_literals,
+    written_texts,
+)
 from hookline.shell.expansion import Environment, Fields, is_descriptor, mark_globs, printed_texts, visible_text
 from hookline.shell.filters import MADE_TEXT
 from hookline.shell.grammar import (
@@ -39,8 +46,8 @@ from hookline.shell.program_languages import (
     language_commands,
     package_commands,
 )
-from hookline.shell.programs import CODE_VARIABLES, EVALUATORS, SHELLS, program_name
-from hookline.shell.renamed_programs import RENAMERS, renamed_files
+from hookline.shell.programs import CODE_VARIABLES, EVALUATORS, SHELL_VALUE_OPTION, SHELLS, program_name
+from hookline.shell.renamed_programs import INPUT_WRITERS, RENAMERS, files_of_input, renamed_files
 from hookline.shell.script_programs import script_command
 from hookline.shell.simple_commands import parse_commands
 from hookline.shell.wrappers import (
@@ -86,7 +93,8 @@ _SOME_SHELL: Final = frozenset((f"{UNKNOWN}sh", f"{UNKNOWN_WORDS}sh"))  # the va
 _STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _ONLY_CHECKS: Final = lazy_pattern("-[a-z]*n[a-z]*")
 _LISTS_PARTS: Final = frozenset(("--test", "--list"))
-_SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
+_UNKNOWN_TEXT: Final = UNKNOWN_WORDS + UNKNOWN  # of a file that the text writes
+_UNKNOWN_COMMAND: Final = (UNKNOWN_WORDS, UNKNOWN_WORDS)  # not `eval "$x"`: nothing says that it is what was printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +181,9 @@ class _Place:
     depth: int
 
 
+_Writing = tuple[Path, bool]  # the command, and whether it writes what it reads, as `tee` does, and not what it prints
+
+
 @dataclass(slots=True)
 class _Reader:
     commands: dict[RunCommand, int] = field(default_factory=dict)  # with their numbers
@@ -184,12 +195,19 @@ class _Reader:
     aliases: dict[str, dict[str, None]] = field(default_factory=dict)
     scripts: dict[str, dict[str, None]] = field(default_factory=dict)  # what the text writes into a file of this name
     copies: dict[str, dict[str, None]] = field(default_factory=dict)  # what a file of this name is a copy of
+    written: dict[str, dict[_Writing, _Place]] = field(
+        default_factory=dict
+    )  # where the text writes a file of this name
+    code_texts: dict[str, dict[str, None]] = field(default_factory=dict)  # of code that writes a file of this name
+    asked: set[str] = field(default_factory=set)  # names of files that may be run
+    memory: dict[tuple[str, int, int], tuple[ParsedCommand, list[str]]] = field(default_factory=dict)
     git_aliases: dict[str, dict[str, None]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)  # texts of files that are being read
     evaluates_values: bool = False  # `${x@P}`: the values of variables are expanded again
     texts: Iterator[int] = field(default_factory=count)
     added: dict[tuple[str, Path, int], int] = field(default_factory=dict)
     visited: dict[int, int] = field(default_factory=dict)  # a command's number → the version of the variables
+    pipelines: dict[int, tuple[ParsedText, dict[int, list[ParsedCommand]]]] = field(default_factory=dict)
     steps: int = 0
     characters: int = 0
     deadline: float = field(default_factory=lambda: time.thread_time() + _MAX_SECONDS)
@@ -244,6 +262,9 @@ class _Reader:
             self._add_expanded_targets(place)
             self._note_scripts(command.targets, self.environment.raw_output(parsed, command), place)
             self._note_copied_output(place)
+            for target in command.targets:
+                for fields in self.environment.expand(parsed, target):
+                    self._note_written(fields, place, is_input=False)
         self._open_descriptors(place)
         if not command.words:
             return
@@ -288,6 +309,112 @@ class _Reader:
                     if name and any(text not in self.scripts.setdefault(name, {}) for text in known):
                         self.scripts[name] |= dict.fromkeys(known)
                         self.environment.version += 1
+
+    def _note_written(self, files: Iterable[str], place: _Place, *, is_input: bool) -> None:
+        for name in filter(None, map(_file_name, files)):
+            places = self.written.setdefault(name, {})
+            if (place.path, is_input) not in places:
+                places[place.path, is_input] = place
+                self.environment.version += name in self.asked
+
+    def _made_texts(self, file: str) -> list[str]:
+        """What else is in a file that the text writes, as a pipe would pass it on: what a filter or a group prints, what
+        code writes, what was in the file that it is a copy of. _UNKNOWN_TEXT for what only running it says.
+        """
+        name = _file_name(file)
+        self.asked.add(name)
+        found = dict[str, None]()
+        names = [name] if name else self._files_matching(file)
+        sources = (source for each in names for source in self.copies.get(each, ()))
+        for each in dict.fromkeys((*names, *map(_file_name, sources))):
+            for (_, is_input), place in self.written.get(each, {}).items():
+                found |= dict.fromkeys((self._inputs(place) if is_input else self._saved(place)) or [UNKNOWN])
+            found |= self.code_texts.get(each, {})
+            if each != name:
+                found |= dict.fromkeys(self._script_texts(each))
+        known = self.scripts.get(name, {})
+        texts = [_UNKNOWN_TEXT if text == UNKNOWN else text for text in found]
+        return [text for text in texts if text and text not in known and text not in self.running]
+
+    def _files_matching(self, file: str) -> list[str]:
+        """`sh x*.sh`: the files of such a name that the text writes. `sh *` and `sh $x` may be any file, also another one."""
+        parts = file.rsplit("/", 1)[-1].split(UNKNOWN)
+        if not any(parts) or any(map(HAS_UNKNOWN.search, parts)):
+            return []
+        return [each for each in {**self.scripts, **self.written, **self.copies} if _fits(each, parts)]
+
+    def _writes_files(self) -> bool:
+        return bool(self.written or self.copies or self.code_texts)
+
+    def _saved(self, place: _Place) -> list[str]:
+        """What the command prints, if a redirection takes it; for a group, what all its commands print."""
+        parsed, command = place.parsed, place.command
+        if command.words[:1] == ["exec"]:  # what all commands after it print
+            return [MADE_TEXT]
+        if command.words:
+            return self._remember("saved", command, lambda: self._printed(parsed, command.without_targets()))
+        return self._remember("saved", command, lambda: self._printed_by_group(parsed, command.path))
+
+    def _printed_by_group(self, parsed: ParsedText, path: Path) -> list[str]:
+        inner = [each for each in self._same_pipeline(parsed, path) if _is_inside(each.path, path)]
+        found = self.environment.outputs(parsed, inner, len(path) + 1)
+        if any(map(HAS_UNKNOWN.search, found)):
+            found += [text for each in inner for text in self._printed(parsed, each)]
+        return found
+
+    def _same_pipeline(self, parsed: ParsedText, path: Path) -> list[ParsedCommand]:
+        """The commands that stand in the same outermost pipeline: only they may feed each other."""
+        if id(parsed) not in self.pipelines:
+            found: dict[int, list[ParsedCommand]] = {}
+            for command in parsed.commands:
+                found.setdefault(command.path[0][0], []).append(command)
+            self.pipelines[id(parsed)] = (parsed, found)
+        return self.pipelines[id(parsed)][1].get(path[0][0], [])
+
+    def _remember(self, kind: str, command: ParsedCommand, find: Callable[[], list[str]]) -> list[str]:
+        """What was found for this command since a variable last got a new value: groups that feed groups ask again and again."""
+        key = (kind, id(command), self.environment.version)
+        if key not in self.memory:
+            if time.thread_time() > self.deadline:
+                raise TextTooLong
+            self.memory[key] = (command, list(dict.fromkeys(find())))
+        return list(self.memory[key][1])
+
+    def _run_made(self, texts: Iterable[str], positionals: Fields = ()) -> Iterator[InnerCommand]:
+        """These are read besides what else is known of a file, never instead of it."""
+        for text in texts:
+            if text == _UNKNOWN_TEXT:
+                yield InnerCommand(_UNKNOWN_COMMAND)
+            else:
+                self.running.add(text)
+                yield InnerCommand(code=text, positionals=positionals or None)
+                self.running.discard(text)
+
+    def _made_inputs(self, place: _Place) -> Iterator[str]:
+        """What the command reads of such a file: `sh < file`, `cat file | sh`."""
+        parsed, command = place.parsed, place.command
+        words = list(command.sources)
+        for other in self._same_pipeline(parsed, command.path) if self._writes_files() else ():
+            if _pipes_into(other.path, command.path) and other.words[:1] and program_name(other.words[0]) == "cat":
+                words += other.words[1:]
+        for word in words:
+            for fields in self.environment.expand(parsed, word):
+                yield from (text for each in fields for text in self._made_texts(each))
+
+    def _run_made_code(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
+        """The same for code of another language."""
+        if not self._writes_files():
+            return
+        texts = [text for file in self._code_files(name, words, self.written) for text in self._made_texts(file)]
+        texts += self._made_inputs(place)
+        known = [text for text in dict.fromkeys(texts) if not HAS_UNKNOWN.search(text)]
+        if len(known) < len(texts):
+            yield InnerCommand(_UNKNOWN_COMMAND)
+        if name in INTERPRETERS:
+            yield from embedded_commands(known)
+            yield from computed_commands((name,), known, (), ())
+        if name in LANGUAGES:
+            yield from language_commands(name, words, tuple(known))
 
     def _note_copied_output(self, place: _Place) -> None:
         """`cat $(which git) > g`"""
@@ -469,6 +596,7 @@ class _Reader:
                 yield from (InnerCommand(code=f"{text}{each} {shlex.join(words[2:])}") for each in seconds)
         for text in self._script_texts(words[0]):
             yield InnerCommand(code=text, positionals=tuple(words[1:]))
+        yield from self._run_made(self._made_texts(words[0]), tuple(words[1:]))
         yield from (InnerCommand((program, *words[1:])) for program in self._programs_copied(words[0]))
         found = shell_code_position(words)
         if found is not None:
@@ -489,6 +617,8 @@ class _Reader:
             yield from self._shell_input(words, place)
         else:
             yield from self._commands_by_name(name, words, place)
+        if name in INTERPRETERS or name in LANGUAGES:
+            yield from self._run_made_code(name, words, place)
         if name in LANGUAGES:
             yield from language_commands(name, words, (*self._inputs(place), *self._code_texts(name, words, place)))
         if name in PACKAGE_PROGRAMS:
@@ -501,6 +631,8 @@ class _Reader:
             yield InnerCommand(script)
         if name == "tee" and (inputs := self._inputs(place)):
             self._note_scripts([word for word in place.command.words[1:] if word[:1] != "-"], inputs, place)
+        if name in INPUT_WRITERS and not self._is_code(place):
+            self._note_written(files_of_input(name, words), place, is_input=True)
         if name in ("xargs", "parallel"):
             yield from self._with_input(name, words, place)
         else:
@@ -510,6 +642,7 @@ class _Reader:
         """What a builtin, git or an interpreter runs."""
         if name in (".", "source"):
             yield from (InnerCommand(code=text) for text in self._file_input(words[1:2], place))
+            yield from self._run_made(text for word in words[1:2] for text in self._made_texts(word))
         elif name in ("eval", "trap"):
             given = words[2:] if words[1:2] == ("--",) else words[1:]
             yield InnerCommand(code=" ".join(given if name == "eval" else given[:1]))
@@ -519,11 +652,28 @@ class _Reader:
             yield from self._git_commands(words)
         elif name in _INPUT_PROGRAMS or name in OTHER_SHELLS:
             yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
+            yield from self._run_made(self._made_inputs(place))
         elif name in INTERPRETERS:
             inputs, scripts = self._inputs(place), list(self._code_texts(name, words, place))
             yield from embedded_commands((*words[1:], *inputs, *scripts))
             values = [each for values in self.environment.variables.values() for each in values]
             yield from computed_commands(words, scripts, inputs, values)
+            for text in (*words[1:], *inputs):
+                self._note_code_texts(text)
+
+    def _note_code_texts(self, code: str) -> None:
+        """`open("x.sh", "w").write("rm x")`: any of its texts may be what it writes."""
+        files, texts = written_texts(code)
+        for name in filter(None, map(_file_name, files)):
+            known = self.code_texts.setdefault(name, {_UNKNOWN_TEXT: None})
+            if not known.keys() >= texts.keys():
+                known |= texts
+                self.environment.version += name in self.asked
+
+    def _is_code(self, place: _Place) -> bool:
+        """Whether the command is code of another language: what that writes is not its input."""
+        words = place.command.words
+        return bool(words) and program_name(place.parsed.unquote(words[0])) in INTERPRETERS
 
     def _with_input(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         at = next((n for n, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
@@ -548,7 +698,7 @@ class _Reader:
         """The code of a shell without -c: what it gets through a pipe, or a script that the same text wrote."""
         operands, arguments, at = list[str](), None, 1
         while at < len(words):
-            if words[at] in _SHELL_VALUE_OPTIONS:
+            if SHELL_VALUE_OPTION.fullmatch(words[at]):
                 at += 1
             elif words[at][:1] not in ("-", "+") or words[at] == "-":
                 operands = list(words[at:])
@@ -560,18 +710,25 @@ class _Reader:
                 break
             at += 1
         texts = self._file_input(operands[:1], place) if operands else self._inputs(place)
-        yield from (InnerCommand(code=text, positionals=arguments or tuple(operands[1:]) or None) for text in texts)
+        given = arguments or tuple(operands[1:])
+        yield from (InnerCommand(code=text, positionals=given or None) for text in texts)
+        made = self._made_texts(operands[0]) if operands else self._made_inputs(place)
+        yield from self._run_made(made, given)
 
     def _code_texts(self, name: str, words: Fields, place: _Place) -> Iterator[str]:
         """What the text writes into files that the program reads as code: those that its words name, and its usual ones."""
-        files = [word for each in words[1:] for word in (each, each[2:] if each.startswith("-f") else "") if word]
-        if self.scripts:
-            suffixes = CODE_SUFFIXES.get(name, ())
-            files += [file for file in self.scripts if file.endswith(suffixes) and suffixes]
-            files += CODE_FILES.get(name, ())
-        for file in dict.fromkeys(files):
+        for file in self._code_files(name, words, self.scripts):
             if self.scripts or file.startswith("/dev/fd/" + UNKNOWN):
                 yield from (text for text in self._file_input([file], place) if not HAS_UNKNOWN.search(text))
+
+    def _code_files(self, name: str, words: Fields, written: Collection[str]) -> dict[str, None]:
+        """Those that its words name, and its usual ones among these."""
+        files = [word for each in words[1:] for word in (each, each[2:] if each.startswith("-f") else "") if word]
+        if written:
+            suffixes = CODE_SUFFIXES.get(name, ())
+            files += [file for file in written if file.endswith(suffixes) and suffixes]
+            files += CODE_FILES.get(name, ())
+        return dict.fromkeys(files)
 
     def _startup_commands(self, words: Fields, place: _Place) -> Iterator[InnerCommand]:
         """`bash --rcfile file`, and startup files that the same text writes."""
@@ -594,6 +751,9 @@ class _Reader:
 
     def _inputs(self, place: _Place) -> list[str]:
         """What the command reads from a here-document or a pipe; nothing if it has neither."""
+        return self._remember("read", place.command, lambda: self._find_inputs(place))
+
+    def _find_inputs(self, place: _Place) -> list[str]:
         parsed, command = place.parsed, place.command
         found = self.environment.expand_text(parsed, command.input) if command.input else []
         if self.scripts:
@@ -601,7 +761,7 @@ class _Reader:
                 each for word in command.sources for fields in self.environment.expand(parsed, word) for each in fields
             ]
             found += [text for name in names for text in self._script_texts(name)]
-        for other in parsed.commands:
+        for other in self._same_pipeline(parsed, command.path):
             if _pipes_into(other.path, command.path):
                 found += self._printed(parsed, other)
             elif other.has_input and not other.words and _is_inside(command.path, other.path):  # `done <<< text`
@@ -633,7 +793,10 @@ class _Reader:
         printed = self.environment.filtered_output(
             parsed, command, self._inputs(_Place(parsed, command, command.path, 0))
         )
-        return printed or [UNKNOWN, *_format_texts(parsed, command)]
+        made = [MADE_TEXT] if name in self.functions else []
+        if name in INTERPRETERS:
+            made += printed_literals([parsed.unquote(word) for word in command.words])
+        return [*(printed or [UNKNOWN, *_format_texts(parsed, command)]), *made]
 
     def _apply(self, name: str, words: Fields, place: _Place) -> None:
         """What a builtin does to variables, aliases and arguments."""
@@ -686,6 +849,19 @@ def _file_name(word: str) -> str:
     """Nothing if it is not known, but for what mktemp made."""
     name = word.rsplit("/", 1)[-1]
     return name if name == TEMPORARY else "" if HAS_UNKNOWN.search(name) else visible_text(name)
+
+
+def _fits(name: str, parts: Sequence[str]) -> bool:
+    """Whether the name has these parts, one behind the other, with anything between them."""
+    if not name.startswith(parts[0]):
+        return False
+    at = len(parts[0])
+    for part in parts[1:-1]:
+        at = name.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return name.endswith(parts[-1]) and len(name) - len(parts[-1]) >= at
 
 
 def _format_texts(parsed: ParsedText, command: ParsedCommand) -> Iterator[str]:
