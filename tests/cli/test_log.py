@@ -91,6 +91,20 @@ def test_filters(hookline, recorder, options, inputs):
     assert [next(iter(row["input"].values())) for row in found] == inputs
 
 
+@pytest.mark.parametrize("text", ['"Nothing', "\\d+", 'hing \\d+"', "\n"])
+def test_a_text_with_characters_that_json_escapes(hookline, recorder, text):
+    command = 'grep "nothing \\d+"\nls'
+    record(recorder, write_hooks(), tool_event(command), tool_event("no quote, no thing"))
+    assert [row["input"] for row in rows(hookline("log", "--json", "--text", text))] == [{"command": command}]
+
+
+def test_outcomes_of_all_rows_since_a_time(hookline, recorder):
+    record_a_few(recorder)
+    found = rows(hookline("log", "--json", "--since", "1h"))
+    assert found == rows(hookline("log", "--json"))
+    assert [row["outcome"] for row in found] == [None, None, "ok", "ok", "failed", "failed", None]
+
+
 def test_a_wrong_time_is_named(hookline):
     assert "'soon' is not a time. Write 2h" in hookline("log", "--since", "soon").stderr
 
@@ -112,6 +126,11 @@ def test_csv(hookline, recorder):
     assert tuple(head) == LOG_KEYS
     assert dict(zip(head, first, strict=True))["input"] == "rm x"
     assert hookline("log", "--csv", "--json").exit_code == 1
+
+
+def test_a_long_command_is_whole_in_a_spreadsheet(hookline, recorder):
+    record(recorder, write_hooks(), tool_event(command := f"echo {'x' * 1000} end"))
+    assert command in hookline("log", "--csv").stdout
 
 
 @pytest.mark.parametrize("command", ["=1+1", "+1", "-1", "@SUM(A1)"])

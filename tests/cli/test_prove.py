@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import _NamedTextIOWrapper
 
+from hookline.cli import progress
 from hookline.cli import prove as prove_module
 from hookline.prove.properties import parse_property
 
@@ -126,6 +127,27 @@ def test_properties_in_a_test_file(hookline):
     assert "hookline fire tool.before" in result.stdout
 
 
+def test_prove_reads_the_properties_of_test_files(hookline):
+    """Each of the hooks of its own case, with the exit code of the worst answer."""
+    Path("cases").mkdir()
+    proved = r"{id: env-is-safe, never: {tool: write_file, input: {path: '\.env$'}}}"
+    Path("cases/good.yaml").write_text(f"file: ../hooks.yaml\nproperties:\n- {proved}\n")
+    result = hookline("prove", "cases")
+    assert (result.exit_code, result.stdout) == (0, "proved: env-is-safe (cases/good.yaml:3)\n")
+    Path("cases/other.yaml").write_text(f"config: {{hooks: []}}\nproperties:\n- {proved}\n")
+    result = hookline("prove", "cases")
+    assert result.exit_code == 2
+    assert "counter-example: env-is-safe (cases/other.yaml:3)\n  event: {" in result.stdout
+    Path("cases/other.yaml").write_text("file: ../hooks.yaml\nproperties:\n- {id: all, never: {kind: write}}\n")
+    rows = [json.loads(line) for line in hookline("prove", "cases", "--json").stdout.splitlines()]
+    assert [(row["id"], row["result"]) for row in rows] == [("env-is-safe", "proved"), ("all", "counter-example")]
+    assert hookline(*shlex.split(rows[1]["command"])[1:]).exit_code == 0
+    assert hookline("prove", "cases/good.yaml", "--denied", "kind: write", "--config", "hooks.yaml").exit_code == 2
+    Path("cases/none.yaml").write_text("config: {hooks: []}\nevent: {name: tool.before}\nexpect: {verdict: silent}\n")
+    result = hookline("prove", "cases/none.yaml")
+    assert (result.exit_code, "no property in these files" in result.stderr) == (1, True)
+
+
 def test_a_counter_example_without_any_fact(hookline):
     result = hookline("prove", "--config", "hooks.yaml", "--event", "prompt.submit", "--denied", "not: {prompt: x}")
     assert result.exit_code == 2
@@ -153,8 +175,8 @@ def test_a_terminal_sees_how_long_it_takes(hookline, monkeypatch):
         pattern = "^" + "".join(f".{{{gap}}}{chance.choice('ab')}" for gap in gaps)
         rows.append(f"  - {{id: r{n}, on: tool.before, when: {{input: {{command: '{pattern}'}}}}, then: deny}}")
     Path("hard.yaml").write_text("\n".join(["hooks:", *rows, ""]))
-    monkeypatch.setattr(prove_module, "_FIRST_PROGRESS_SECONDS", 0.1)
-    monkeypatch.setattr(prove_module, "_PROGRESS_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "_NEXT_SECONDS", 0.1)
     monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: True, raising=False)
     result = hookline(
         "prove", "--config", "hard.yaml", "--timeout", "2s", "--denied", "tool: bash, input: {command: '^[ab]{40}$'}"

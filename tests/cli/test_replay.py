@@ -104,7 +104,7 @@ def test_programs_are_not_run_and_new_ones_are_named(hookline, recorder):
     assert same["same"] == 1
     loosened, counts = replayed(hookline, "--with", "new.yaml")
     assert (loosened["difference"], loosened["unknown"], counts["unknown"]) == ("loosened", ["scan"], {"scan": 1})
-    assert "scan: its answer to 1 events is not in the record" in hookline("replay", "--with", "new.yaml").stdout
+    assert "scan: its answer to 1 event is not in the record" in hookline("replay", "--with", "new.yaml").stdout
     assert Path("ran").read_text() == "x\n"
 
 
@@ -194,3 +194,13 @@ def test_what_a_program_answered_holds_for_a_copy_of_its_file(hookline, recorder
     assert (counts["same"], counts["unknown"]) == (1, {})
     Path("new.yaml").write_text(text.replace("echo no", "echo never"))
     assert replayed(hookline, "--with", "new.yaml")[-1]["unknown"] == {"a": 1}
+
+
+def test_a_file_that_was_changed_since_it_was_trusted_is_named(hookline, recorder, project):
+    book = write_hooks()
+    record(recorder, book, tool_event("rm x", cwd=str(project)))
+    hookline("trust", "--yes")
+    assert "since you trusted it" not in hookline("replay").stderr
+    Path("hookline.yaml").write_text(LOOSER)
+    for arguments in (("replay",), ("why", "--now")):
+        assert "this file was changed since you trusted it" in hookline(*arguments).stderr

@@ -163,6 +163,27 @@ def test_enter_explains_a_decision(directory: RecordDirectory, recorder: Recorde
     run(directory, play)
 
 
+def test_an_explanation_fits_the_screen(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(
+        f"hooks: [{{id: a, on: tool.before, then: {{deny: {'Write what you need instead. ' * 9}}}}}]", "h.yaml"
+    )
+    recorder.decide_now(book, tool_event("ls"))
+
+    async def play(pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DecisionScreen) and "decided" in why(pilot))
+
+        def widest() -> int:
+            """Of the lines below the first, which is never wrapped."""
+            return max(map(len, why(pilot).splitlines()[1:]))
+
+        assert 100 < widest() <= 114
+        await pilot.resize_terminal(60, 30)
+        await until(pilot, lambda: 40 < widest() <= 54)
+
+    run(directory, play)
+
+
 def test_a_record_without_facts_is_shown_as_it_is(directory: RecordDirectory, recorder: Recorder) -> None:
     book = load_text("record: {facts: none}\nhooks: [{id: a, on: tool.before, then: deny}]", "hookline.yaml")
     recorder.decide_now(book, tool_event("ls"))
@@ -223,6 +244,7 @@ def test_an_approval_is_answered(project: Path, directory: RecordDirectory, key:
             assert not talking.done(), "nothing is answered before it is shown whole"
             await pilot.press("a")
             await until(pilot, lambda: isinstance(pilot.app.screen, ApprovalScreen))
+            assert "".join(str(each.render()) for each in pilot.app.screen.query(Static)).count("(hook ask-push") == 1
             await pilot.press("escape")
             assert len(table(pilot, "approvals")) == 1, "escape leaves it waiting"
             await pilot.press("a")

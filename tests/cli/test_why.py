@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+from click.testing import _NamedTextIOWrapper
+
 from cli.recorded_events import HOOKS, prompt_event, record, record_a_few, tool_event, write_hooks
 from hookline.hooks.event import Event
 from hookline.project import load
@@ -72,6 +74,12 @@ def test_a_program_is_not_run_again(hookline, recorder):
     assert shown["decision"]["verdict"] == "deny"
     assert shown["decision"]["trace"][0]["ms"] == shown["record"]["trace"][0]["ms"]
     assert Path("ran").read_text() == "x\n"
+
+
+def test_a_long_command_is_shown_whole(hookline, recorder):
+    command = f"rm {'x' * 1000} end"
+    record(recorder, write_hooks(), tool_event(command))
+    assert command in hookline("why").stdout
 
 
 def test_an_id_can_be_shortened(hookline, recorder):
@@ -156,3 +164,13 @@ def test_what_hooks_remember_of_the_session_counts(hookline, recorder):
     for id in ids:
         assert "This is not what was decided then" not in hookline("why", id).stdout
     assert "few  hookline.yaml:2  deny" in hookline("why", ids[0]).stdout
+
+
+def test_many_hooks_are_shown_by_the_pager(hookline, recorder, monkeypatch):
+    rules = "".join(f"  - {{id: r{n}, on: tool.before, when: {{tool: none-{n}}}, then: deny}}\n" for n in range(30))
+    record(recorder, write_hooks(HOOKS + rules), tool_event("rm x"))
+    paged: list[str] = []
+    monkeypatch.setattr("click.echo_via_pager", paged.append)
+    monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: True, raising=False)
+    assert hookline("why").exit_code == 0
+    assert "Do not remove." in paged[0]

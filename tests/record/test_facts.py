@@ -84,27 +84,68 @@ def test_depth_and_size_are_limited() -> None:
 
 
 def test_variables_with_secret_names_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts_module._own_secrets.cache_clear()
     monkeypatch.setenv("MY_SECRET", 'quoted"värde')
-    try:
-        assert may_mask(['say quoted"värde now'])
-        assert recordable().text('say quoted"värde now') == "say *** now"
-        assert not may_mask(["ls -la"])
-    finally:
-        monkeypatch.undo()
-        facts_module._own_secrets.cache_clear()
+    assert may_mask(['say quoted"värde now'])
+    assert recordable().text('say quoted"värde now') == "say *** now"
+    assert not may_mask(["ls -la"])
 
 
 def test_variables_that_a_program_sets_later_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts_module._own_secrets.cache_clear()
     assert recordable().text("say horse-battery") == "say horse-battery"
     monkeypatch.setenv("LATER_SECRET", "horse-battery")
+    assert may_mask(["say horse-battery"])
+    assert recordable().text("say horse-battery") == "say ***"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *({"auth": "hunter2"}, {"pwd": "hunter2"}, {"psk": "hunter2"}, {"mfa_code": "123456"}, {"pin": "1234"}),
+        *({"PIN": 482913}, {"sid": "s%3Ahunter22"}, {"signature": "0f3a9c77d1"}),
+    ],
+)
+def test_fields_with_a_short_name_of_a_secret(field: dict[str, str]) -> None:
+    assert may_mask(field)
+    assert set(recordable().value(field).values()) == {"***"}
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *({"auth": "oauth2"}, {"auth": True}, {"pwd": "/home/ann"}, {"pwd": "src/a"}, {"pwd": ""}),
+        *({"pin": 13}, {"pin": True}, {"pin": "top"}, {"sid": "S-1-5-21-1004336348"}, {"sid": 12345678}),
+        *({"signature": "def f(a1, b2)"}, {"signature": "Ann"}),
+    ],
+)
+def test_a_field_that_says_how_or_where_is_kept(field: dict[str, str]) -> None:
+    assert recordable().value(field) == field
+
+
+def test_the_new_value_of_a_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEPLOY_TOKEN", "correct-horse")
+    assert recordable().text("say correct-horse") == "say ***"
+    monkeypatch.setenv("DEPLOY_TOKEN", "battery-staple")
+    assert may_mask(["say battery-staple"])
+    assert recordable().text("say battery-staple") == "say ***"
+    token = inherited_environment.set({b"HOME": b"/home/ann"})
     try:
-        assert may_mask(["say horse-battery"])
-        assert recordable().text("say horse-battery") == "say ***"
+        assert recordable().text("say battery-staple") == "say ***"
+        monkeypatch.setenv("DEPLOY_TOKEN", "tea-for-two")
+        assert recordable().text("say tea-for-two") == "say ***"
     finally:
-        monkeypatch.undo()
-        facts_module._own_secrets.cache_clear()
+        inherited_environment.reset(token)
+
+
+@pytest.mark.parametrize("name", ["DB_PASS", "MYSQL_PWD", "SSHPASS", "REDISCLI_AUTH", "GPG_PASSCODE"])
+def test_variables_with_a_name_of_a_password_are_masked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "correct-horse")
+    assert recordable().text("say correct-horse") == "say ***"
+
+
+@pytest.mark.parametrize("name", ["PWD", "OLDPWD", "SSH_AUTH_SOCK", "SSH_ASKPASS", "BYPASS"])
+def test_variables_that_only_sound_like_a_password_are_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "correct-horse")
+    assert recordable().text("say correct-horse") == "say correct-horse"
 
 
 def test_variables_of_the_agent_are_masked_while_its_call_is_decided() -> None:

@@ -92,6 +92,7 @@ def archive(directory: RecordDirectory) -> None:
     archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True])
 def test_a_writer_that_is_killed_at_any_system_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool
@@ -110,6 +111,7 @@ def test_a_writer_that_is_killed_at_any_system_call(
     assert {(n, False) for n in range(1, 7)} | {(n, True) for n in range(1, 7)} <= ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True])
 def test_an_archiver_that_is_killed_at_any_system_call(tmp_path: Path, after: bool) -> None:
     for number in count(1):

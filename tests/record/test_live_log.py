@@ -53,4 +53,4 @@ def test_only_the_last_ones_are_kept(directory: RecordDirectory, recorder: Recor
     assert commands(log) == ["ls 2", "ls 3", "ls 4"]
     recorder.write_outcome(BOOK, event("ls 0"), ToolResult("a"))
     assert log.refresh() == []
-    assert log._by_call.keys() == {("s", "Bash", f'{{"command": "ls {n}"}}') for n in (2, 3, 4)}
+    assert log._by_call.keys() == {("", "s", "Bash", f'{{"command": "ls {n}"}}') for n in (2, 3, 4)}

@@ -50,6 +50,13 @@ def test_the_same_call_again_has_its_own_outcome_even_without_ids(
     assert outcomes(directory) == ["ok", "failed", None]
 
 
+def test_the_same_ids_in_another_host_are_another_call(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("ls", "c1"))
+    other = event("cat x", "c1", "tool.failed", ok=False)
+    recorder.decide_now(BOOK, Event(other.name, {**other.facts, "host": {"name": "codex"}}))
+    assert outcomes(directory) == [None]
+
+
 def test_a_denied_call_has_no_outcome(directory: RecordDirectory, recorder: Recorder) -> None:
     recorder.decide_now(BOOK, event("rm x"))
     recorder.write_outcome(BOOK, event("rm x"), ToolResult("gone"))  # of a later call, under other hooks
@@ -148,5 +155,5 @@ def test_outcomes_and_keys() -> None:
     assert outcome_of({"event": "tool.after"}) == "ok"
     assert outcome_of({"event": "tool.before"}) == ""
     assert outcome_of({"kind": "answer", "event": "tool.before", "approved": True}) == "approved"
-    assert call_key({"session": "s", "call": "c"}) == ("s", "c", "")
-    assert call_key({"facts": None}) == ("", "", "null")
+    assert call_key({"session": "s", "call": "c"}) == ("", "s", "c", "")
+    assert call_key({"facts": None}) == ("", "", "", "null")

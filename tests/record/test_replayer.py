@@ -48,6 +48,19 @@ def test_a_programs_answer_is_taken_from_the_record(directory: RecordDirectory, 
     assert (one.difference, one.decision.reason, one.unknown) == (ReplayDifference.SAME, decided.reason, ())
 
 
+@pytest.mark.parametrize("stops", ["", "grep -q secret && exit 2; "])
+def test_a_program_that_was_asked_about_two_names_of_a_field(
+    directory: RecordDirectory, recorder: Recorder, stops: str
+) -> None:
+    """The record has its strictest answer, once."""
+    hooks = book(f"hooks: [{{id: a, on: tool.before, then: {{run: '{stops}true'}}, on_error: closed}}]")
+    tool = {"name": "mcp__s__t", "input": {"path": "a", "file_path": "secret", "content": "x"}}
+    decided = asyncio.run(recorder.decide(hooks, Event("tool.before", {"tool": tool})))
+    assert decided.denied is bool(stops)
+    (one,) = replay(directory, hooks, hooks)
+    assert (one.difference, one.unknown) == (ReplayDifference.SAME, ())
+
+
 def test_a_failure_is_replayed_as_a_failure(directory: RecordDirectory, recorder: Recorder) -> None:
     hooks = book("hooks: [{id: a, on: tool.before, then: {run: [/no/such/program]}, on_error: closed}]")
     assert asyncio.run(recorder.decide(hooks, event())).denied

@@ -52,7 +52,10 @@ values = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
     max_leaves=6,
 )
-few = st.sampled_from([0, 1, True, False, 1.0, "1", "", None, {"id": 1}, {"id": True}, {"id": "a"}, {"name": ""}])
+sessions = [{"id": "a", "tool_calls": number} for number in (1, 2, True, 1.0, "1")]
+few = st.sampled_from(
+    [0, 1, True, False, 1.0, "1", "", None, {"id": 1}, {"id": True}, {"id": "a"}, {"name": ""}, *sessions]
+)
 names = st.sampled_from(["host", "session", "thread", "agent", "user", "cwd", "time", "x"])
 facts = st.dictionaries(names, st.one_of(few, values), max_size=5)
 tools = st.fixed_dictionaries(
@@ -81,11 +84,42 @@ def test_most_records_are_written_the_quick_way() -> None:
         assert quick(entries, asked) == long(asked)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"kind": "shell", "id": "1", "name": "Bash"}, {"kind": "shell", "id": "1", "name": "Read"}),
+        (
+            {"name": "Bash", "id": "1", "input": {}},
+            {"name": "Bash", "id": "1", "input": {"command": "PASSWORD=hunter2"}},
+        ),
+        ({"name": "Bash", "id": "1"}, {"name": "Bash", "id": "ghp_" + "a" * 36}),
+        (
+            {"name": "Bash", "input": {"argv": ["curl", {"a": "b", "id": "1"}]}},
+            {"name": "Bash", "input": {"argv": ["curl", {"a": "b", "id": "1"}, "-b", "s=1"]}},
+        ),
+    ],
+)
+def test_what_is_known_of_one_call_is_not_said_of_another(first: dict[str, Any], second: dict[str, Any]) -> None:
+    entries = SilentEntries(environment_secrets())
+    for tool in (first, first, second, first):
+        asked = event(tool=tool)
+        said = quick(entries, asked)
+        assert said is None or _canonical(said) == _canonical(long(asked))
+
+
 def test_values_that_are_equal_but_differ_in_json_are_told_apart() -> None:
     entries = SilentEntries(environment_secrets())
     for value in (1, True, 1.0, {"a": 1}, {"a": True}, {"a": 1.0}, {"a": "1"}):
         said = quick(entries, event(x=value))
         assert repr(said["facts"]["x"]) == repr(value)
+
+
+def test_a_session_that_counts_its_calls_is_written_the_quick_way() -> None:
+    entries = SilentEntries(environment_secrets())
+    for session in ("s-1", "s-1", "s-2", "s-1", ""):
+        for count in (1, 2, True, 2.0, 10**30):
+            asked = event(session={"id": session, "tool_calls": count})
+            assert _canonical(quick(entries, asked)) == _canonical(long(asked))
 
 
 def test_a_fact_that_its_owner_changes_is_encoded_anew() -> None:
@@ -104,6 +138,7 @@ def test_what_may_be_secret_is_left_to_the_long_way(secret: str) -> None:
         assert quick(entries, event(cwd=secret)) is None
         assert quick(entries, event(tool={"name": "Bash", "input": {"command": secret}})) is None
         assert quick(entries, event(session={"id": secret})) is None
+        assert quick(entries, event(session={"id": secret, "tool_calls": 2})) is None
         assert quick(entries, event(**{secret: "x"})) is None
     assert quick(entries, event(cwd="/home/ann")) is not None
 

@@ -45,17 +45,17 @@ class Receiver:
 
     def __init__(self) -> None:
         self.requests: list[tuple[dict[str, str], ExportTraceServiceRequest]] = []
-        self.status = 200
+        self.busy = 0  # so many requests are refused
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                status = receiver.status
-                if status == 200:
+                is_busy, receiver.busy = receiver.busy > 0, receiver.busy - 1
+                if not is_busy:
                     assert self.path == "/v1/traces"
                     receiver.requests.append((dict(self.headers), ExportTraceServiceRequest.FromString(body)))
-                self.send_response(status)
+                self.send_response(503 if is_busy else 200)
                 self.end_headers()
 
             def log_message(self, format: str, *args: Any) -> None:
@@ -184,21 +184,25 @@ def test_nothing_is_sent_if_nothing_is_recorded(receiver: Receiver, recorder: Re
 
 
 def test_a_collector_that_is_busy_is_asked_again(receiver: Receiver, recorder: Recorder) -> None:
-    receiver.status = 503
+    receiver.busy = 2
     recorder.decide_now(book(receiver), event("ls"))
-    time.sleep(0.05)
-    receiver.status = 200
     receiver.wait(1)
+    assert receiver.busy < 0
 
 
 def test_a_decision_never_waits_for_a_collector(directory: RecordDirectory) -> None:
     """It hangs for as long as the test runs; the queue is full, and what does not fit is counted."""
     hangs = threading.Event()
-    sender = TelemetrySender(Telemetry(), lambda telemetry, data: hangs.wait(60))
-    begun = time.perf_counter()
+    sent: list[bool] = []
+
+    def post(telemetry: Telemetry, data: bytes) -> bool:
+        sent.append(hangs.wait(60))
+        return True
+
+    sender = TelemetrySender(Telemetry(), post)
     for _ in range(5_000):
         sender.send({"event": "tool.before", "verdict": "deny"}, 0.001)
-    assert time.perf_counter() - begun < 5
+    assert not sent
     assert sender.dropped >= 5_000 - 2048 - 512
     assert not sender.flush(0.01)
     hangs.set()
@@ -296,6 +300,44 @@ def other() -> Iterator[Receiver]:
     started.server.server_close()
 
 
+def own_file(home: Path, receiver: Receiver) -> None:
+    own = home / ".config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"record: {{opentelemetry: {{endpoint: '{receiver.url}', headers: {{x-key: k1}}}}}}\n{HOOKS}\n")
+
+
+def test_a_call_that_no_engine_answers_is_sent(receiver: Receiver, tmp_path: Path) -> None:
+    """The agent has its answer before the SDK is imported, and does not wait for it."""
+    own_file(tmp_path, receiver)
+    payload = json.dumps(
+        {"session_id": "s9", "cwd": str(tmp_path), "tool_name": "Bash", "tool_input": {"command": "rm"}}
+    )
+    argv = [sys.executable, "-m", "hookline", "bridge", "--direct", "claude-code", "PreToolUse"]
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path), cwd=tmp_path, text=True
+    )
+    assert "deny" in process.communicate(payload, timeout=60)[0]
+    (span,) = receiver.wait(1)
+    assert attributes(span)["gen_ai.conversation.id"] == "s9"
+    ((headers, request),) = receiver.requests
+    assert headers["x-key"] == "k1"
+    resource = {each.key: each.value for each in request.resource_spans[0].resource.attributes}
+    assert resource["process.pid"].int_value == process.pid
+
+
+def test_a_proxy_that_ends_at_once_is_sent(receiver: Receiver, tmp_path: Path) -> None:
+    """Each span once, whether or not the SDK was imported in time."""
+    own_file(tmp_path, receiver)
+    argv = [sys.executable, "-m", "hookline", "mcp", "--name", "s", "--", "true"]
+    subprocess.run(argv, input="", env=environment(tmp_path), cwd=tmp_path, text=True, timeout=60)
+    receiver.wait(1)
+    with (tmp_path / "record.txt").open("wb") as file:
+        argv = [sys.executable, "-m", "hookline", "log", "--json"]
+        subprocess.run(argv, env=environment(tmp_path), cwd=tmp_path, stdout=file, check=True, timeout=60)
+    ids = [json.loads(line)["id"] for line in (tmp_path / "record.txt").read_text().splitlines()]
+    assert sorted(attributes(span)["hookline.record"] for span in receiver.wait(len(ids))) == sorted(ids)
+
+
 @contextmanager
 def engine(home: Path, env: dict[str, str]) -> Iterator[None]:
     process = subprocess.Popen([sys.executable, "-m", "hookline", "serve"], env=env, cwd=home)
@@ -317,9 +359,7 @@ def test_the_environment_of_a_coding_agent_sends_nothing_anywhere(
     receiver: Receiver, other: Receiver, short_home: Path
 ) -> None:
     """A project may set variables for the hooks of its agent: neither a collector nor a proxy of it is used."""
-    own = short_home / ".config/hookline/hookline.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text(f"record: {{opentelemetry: {{endpoint: '{receiver.url}', headers: {{x-key: k1}}}}}}\n{HOOKS}\n")
+    own_file(short_home, receiver)
     hostile = dict.fromkeys(("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), other.url)
     hostile |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), other.url)
     hostile |= {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_HEADERS": "x-evil=1"}

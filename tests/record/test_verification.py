@@ -72,14 +72,6 @@ def test_a_line_that_is_not_a_record(directory: RecordDirectory) -> None:
         verify_chains(directory)
 
 
-def test_the_order_of_lines_does_not_matter(directory: RecordDirectory) -> None:
-    """Archives are sorted by time, and a clock may be set back."""
-    write(directory)
-    path, lines = lines_of(directory)
-    save(path, lines[::-1])
-    assert verify_chains(directory).records == 6
-
-
 def test_a_file_that_was_removed(directory: RecordDirectory) -> None:
     writer = write(directory)
     lines_of(directory)[0].unlink()

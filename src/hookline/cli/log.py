@@ -23,6 +23,7 @@ from hookline.cli.output import (
     shorten_line,
     terminal_width,
 )
+from hookline.cli.progress import show_progress
 from hookline.cli.record_options import (
     VERDICT_COLOURS,
     input_text,
@@ -81,13 +82,8 @@ def verb(follow: bool, limit: int | None, as_json: bool, as_csv: bool, **wanted:
     log = RecordLog(directory, _filter(**wanted))
     if follow:
         log.begin_to_follow()  # before the others are read, so that none is missed in between
-    rows: Iterable[dict[str, Any]]
-    if wanted["since"] and limit is None:
-        rows = log.all()
-    else:
-        rows = log.latest(limit or _DEFAULT_LIMIT)
-    if follow:
-        rows = list(rows)
+    with show_progress(lambda: f"{log.lines_read:,} records read"):
+        rows = log.all() if wanted["since"] and limit is None else log.latest(limit or _DEFAULT_LIMIT)
     with page_output(enabled=not (follow or as_json or as_csv)):
         show = _Printer(as_json, as_csv)
         show.print(rows)
@@ -129,7 +125,7 @@ class _Printer:
             if self._as_json:
                 out_json_line(row)
             elif self._as_csv:
-                self._print_csv([input_text(row[key]) if key == "input" else row[key] for key in LOG_KEYS])
+                self._print_csv([input_text(row[key], None) if key == "input" else row[key] for key in LOG_KEYS])
             else:
                 self._print_line(row)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import Counter
 from typing import Any, Final
 
@@ -13,7 +11,6 @@ from hookline.cli.async_runner import run_async
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import (
     Colour,
-    err_line,
     out,
     out_json_line,
     out_labelled,
@@ -22,6 +19,8 @@ from hookline.cli.output import (
     terminal_width,
     wrap,
 )
+from hookline.cli.problem_text import show_problems
+from hookline.cli.progress import show_progress
 from hookline.cli.record_options import (
     input_text,
     local_time,
@@ -37,7 +36,6 @@ from hookline.record.record_reader import read_records
 from hookline.record.replayer import ReplayDifference, Replayed, Replayer, changed_parts, is_uncertain
 from hookline.record.segment import RecordDirectory
 
-_PROGRESS_SECONDS: Final = 1.0
 _FOUND: Final = 2
 _COLOURS: Final = {
     ReplayDifference.LOOSENED: Colour.RED,
@@ -92,7 +90,8 @@ def verb(files: tuple[str, ...], since: str, fail_on: str | None, as_json: bool)
     require_records(directory)
     hooks = RecordedHooks(directory, files)
     with quiet_hooks():
-        report = run_async(_replay(directory, hooks, since, as_json))
+        report = run_async(_replay(directory, hooks, since))
+    show_problems(hooks.problems())
     if as_json:
         _show_json(report)
     else:
@@ -101,20 +100,17 @@ def verb(files: tuple[str, ...], since: str, fail_on: str | None, as_json: bool)
     return _FOUND if fail_on and report.count(fail_on) else 0
 
 
-async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str, quiet: bool) -> _Report:
+async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str) -> _Report:
     report, replay = _Report(), Replayer(hooks.now, hooks.then)
-    begun = shown = time.monotonic()
-    for record in read_records(directory, lambda line: b'"kind":"decision"' in line, since):
-        replayed = await replay.decide(record)
-        if replayed is None:
-            continue
-        report.counts[replayed.difference] += 1
-        report.unknown.update(replayed.unknown)
-        if replayed.difference is not ReplayDifference.SAME:
-            report.different.append(replayed)
-        if time.monotonic() - shown > _PROGRESS_SECONDS and sys.stderr.isatty() and not quiet:
-            shown = time.monotonic()
-            err_line(f"{report.counts.total()} events, {shown - begun:.0f} s")
+    with show_progress(lambda: f"{report.counts.total():,} decisions replayed"):
+        for record in read_records(directory, lambda line: b'"kind":"decision"' in line, since):
+            replayed = await replay.decide(record)
+            if replayed is None:
+                continue
+            report.counts[replayed.difference] += 1
+            report.unknown.update(replayed.unknown)
+            if replayed.difference is not ReplayDifference.SAME:
+                report.different.append(replayed)
     report.skipped = replay.skipped
     return report
 
@@ -131,7 +127,8 @@ def _show(report: _Report) -> None:
     if undecided:
         out(f"  {undecided} cannot be decided again: facts were masked or cut when they were recorded")
     for hook, count in report.unknown.most_common():
-        out(wrap(f"{hook}: its answer to {count} events is not in the record, so it counts as silent", "  "))
+        events = "1 event" if count == 1 else f"{count} events"
+        out(wrap(f"{hook}: its answer to {events} is not in the record, so it counts as silent", "  "))
 
 
 def _show_difference(replayed: Replayed) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,47 +20,64 @@ from hookline.cli.output import (
     terminal_width,
     wrap,
 )
-from hookline.cli.record_options import local_time, require_records, since_option, the_record
+from hookline.cli.progress import show_progress
+from hookline.cli.record_options import local_time, quiet_hooks, require_records, since_option, the_record
 from hookline.engine.book import Book
 from hookline.hooks.conditions.past_events import is_observer
+from hookline.record.events_by_hook import EventsByHook, HookKey
 from hookline.record.hook_stats import HookStats, count_hooks
 from hookline.record.hooks_then import HookPaths, paths_by_name
 from hookline.record.record_reader import first_time, read_records
 from hookline.record.segment import RecordDirectory
 
-_HEAD: Final = ("hook", "where", "ran", "spoke", "denied", "asked", "failed", "p50 ms", "p95 ms", "total ms")
+_HEAD: Final = ("hook", "where", "ran", "of", "spoke", "denied", "asked", "failed", "p50 ms", "p95 ms", "sum ms")
+_EVENTS: Final = _HEAD.index("of")
 _MIN_PLACE: Final = 16  # characters of a file's name
+
+EventsOf = Callable[[HookStats], int]
 
 
 @click.command(cls=Verb, short_help="Count how often each hook acted, and how long it took.")
 @since_option
 @json_option
 def verb(since: str, as_json: bool) -> None:
-    """Count per hook how often it ran, spoke, denied, asked and failed, and how long it took; and name the hooks that
-    are active here and never fired, and those that another hook always overrides.
+    """Count per hook how many events it was tested on, and how often it ran, spoke, denied, asked and failed, and how long
+    it took; and name the hooks that are active here and never fired, and those that another hook always overrides.
 
     \b
     hookline stats --since 7d
     """
     directory = the_record()
     require_records(directory)
-    counted = count_hooks(read_records(directory, lambda line: b'"trace":' in line, since), HookPaths(directory).find)
+    counted, events = _count(directory, since)
     rows = sorted(counted.values(), key=lambda each: (-each.ran, each.hook))
     book = load_book((), None, importing=False)
     idle = _idle_hooks(book, counted)
     observers = {hook.id for hook in book.hooks if is_observer(hook)}
     rows = [each for each in rows if each.hook not in observers]
     if as_json:
-        for each in rows:
-            out_json_line({**each.as_json(), "always_overridden": each.is_always_overridden})
-        for each in idle:
-            out_json_line({**each.as_json(), "always_overridden": False})
+        for each in (*rows, *idle):
+            about = {**each.as_json(), "events": events(each)}
+            out_json_line({**about, "always_overridden": each.is_always_overridden})
         return
     with page_output():
-        _show(rows, idle, _window(directory, since))
+        _show(rows, idle, events, _window(directory, since))
 
 
-def _idle_hooks(book: Book, counted: dict[tuple[str, str], HookStats]) -> list[HookStats]:
+def _count(directory: RecordDirectory, since: str) -> tuple[dict[HookKey, HookStats], EventsOf]:
+    asked = EventsByHook(directory, since)
+
+    def has_hooks(line: bytes) -> bool:
+        asked.add(line)
+        return b'"trace":' in line
+
+    with show_progress(lambda: f"{asked.lines_read:,} records read"), quiet_hooks():
+        counted = count_hooks(read_records(directory, has_hooks, since), HookPaths(directory).find)
+        by_hook = asked.by_hook()
+    return counted, lambda each: max(each.ran, by_hook[each.file, each.hook])
+
+
+def _idle_hooks(book: Book, counted: dict[HookKey, HookStats]) -> list[HookStats]:
     """The hooks that are active here and took part in no decision."""
     paths = paths_by_name(book.files)
     written = [hook for hook in book.hooks if hook.enabled and not is_observer(hook)]
@@ -74,9 +91,9 @@ def _window(directory: RecordDirectory, since: str) -> str:
     return f"since {local_time(begun, date=True)[:16]}" if begun else "yet"
 
 
-def _show(rows: Sequence[HookStats], idle: Sequence[HookStats], window: str) -> None:
+def _show(rows: Sequence[HookStats], idle: Sequence[HookStats], events: EventsOf, window: str) -> None:
     if rows:
-        _show_table(rows)
+        _show_table(rows, events)
     else:
         out(f"No hook has acted {window}.")
     if idle:
@@ -88,17 +105,31 @@ def _show(rows: Sequence[HookStats], idle: Sequence[HookStats], window: str) -> 
             out(wrap(f"{each.hook} ({_place(each)}) was always overridden by another hook", ""), Colour.YELLOW)
 
 
-def _show_table(rows: Sequence[HookStats]) -> None:
-    """Numbers that are zero are left out, and so are columns of them. Long paths lose their beginning."""
-    cells = [_row(each) for each in rows]
-    kept = [at for at in range(len(_HEAD)) if any(row[at] for row in cells)]
-    widths = {at: max(len(_HEAD[at]), *(len(row[at]) for row in cells)) for at in kept}
-    room = terminal_width() - sum(widths.values()) - 2 * (len(kept) - 1) + widths[1]
-    print_table(_HEAD, [(row[0], _shorten_start(row[1], max(room, _MIN_PLACE)), *row[2:]) for row in cells])
+def _show_table(rows: Sequence[HookStats], events: EventsOf) -> None:
+    """Numbers that are zero are left out, and so are columns of them. Long paths lose their beginning, if that is enough to
+    fit the terminal; if it is not, the number of events is left out. If that is not enough either, nothing is.
+    """
+    full = [_HEAD, *(_row(each, events(each)) for each in rows)]
+    least = min(_MIN_PLACE, max(len(row[1]) for row in full))
+    for table in (full, [row[:_EVENTS] + row[_EVENTS + 1 :] for row in full]):
+        room = _room_for_places(table)
+        if room >= least:
+            head, *cells = table
+            print_table(head, [(row[0], _shorten_start(row[1], room), *row[2:]) for row in cells])
+            return
+    print_table(full[0], full[1:])
 
 
-def _row(each: HookStats) -> tuple[str, ...]:
-    counts = (each.ran, each.spoke, each.denied, each.asked, each.failed)
+def _room_for_places(table: Sequence[tuple[str, ...]]) -> int:
+    """The columns of the terminal that are left for the second one of the table, `where`."""
+    head, *cells = table
+    kept = [at for at in range(len(head)) if any(row[at] for row in cells)]
+    widths = (max(len(row[at]) for row in table) for at in kept if at != 1)
+    return terminal_width() - sum(widths) - 2 * (len(kept) - 1)
+
+
+def _row(each: HookStats, events: int) -> tuple[str, ...]:
+    counts = (each.ran, events, each.spoke, each.denied, each.asked, each.failed)
     times = (each.percentile(50), each.percentile(95), sum(each.times))
     shown = [f"{time:.2f}" if time < 1000 else f"{time:.0f}" for time in times]
     return (

@@ -10,10 +10,12 @@ import click
 from hookline.cli.context import load_book
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import Colour, out, out_json_line, out_labelled
+from hookline.cli.progress import show_progress
 from hookline.cli.record_options import quiet_hooks, require_records, the_record
 from hookline.errors import HooklineError
 from hookline.record.hash_chain import BrokenChain
-from hookline.record.verification import check_anchor, verify_chains, write_anchor
+from hookline.record.segment import RecordDirectory
+from hookline.record.verification import Verified, check_anchor, verify_chains, write_anchor
 
 _BROKEN: int = 2
 
@@ -47,10 +49,7 @@ def verb(anchor: Path | None, as_json: bool) -> int:
     if anchor is None or is_new:
         require_records(directory)
     try:
-        if anchor is None:
-            verified = verify_chains(directory)
-        else:
-            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor, _read_keep())
+        verified = _verify(directory, anchor, is_new)
     except BrokenChain as broken:
         if as_json:
             out_json_line({"intact": False, "record": broken.where, "problem": broken.what})
@@ -74,3 +73,18 @@ def verb(anchor: Path | None, as_json: bool) -> int:
     if is_new:
         out(f"  wrote {anchor}. Keep a copy elsewhere, and run this again to compare.")
     return 0
+
+
+def _verify(directory: RecordDirectory, anchor: Path | None, is_new: bool) -> Verified:
+    checked = 0
+
+    def count() -> None:
+        nonlocal checked
+        checked += 1
+
+    with show_progress(lambda: f"{checked:,} records checked"):
+        if anchor is None:
+            return verify_chains(directory, count)
+        return (
+            write_anchor(directory, anchor, count) if is_new else check_anchor(directory, anchor, _read_keep(), count)
+        )

@@ -197,6 +197,9 @@ class WatchApp(App[None]):
         await self._look_for_approvals()
 
 
+_MARGINS: Final = 6  # columns: the padding below, and a scroll bar
+
+
 class DecisionScreen(Screen[None]):
     """Why a decision was made, as `hookline why` prints it."""
 
@@ -217,7 +220,8 @@ class DecisionScreen(Screen[None]):
             yield Static(id="why")
         yield Footer()
 
-    async def on_mount(self) -> None:
+    async def on_resize(self) -> None:
+        """Also once it is shown first."""
         await self._explain()
 
     async def action_toggle_today(self) -> None:
@@ -228,7 +232,7 @@ class DecisionScreen(Screen[None]):
         try:
             with quiet_hooks():
                 explained = await explain_record(self._directory, self._record, under_today=self._under_today)
-            with collect_output() as printed:
+            with collect_output(self.size.width - _MARGINS) as printed:
                 explained.show()
             shown = Text.from_ansi(printed())
         except HooklineError as error:
@@ -257,7 +261,8 @@ class ApprovalScreen(ModalScreen[bool | None]):
     def compose(self) -> ComposeResult:
         approval = self._approval
         about = f"{printable(approval.tool)}   session {printable(approval.session)}"
-        hook = f" (hook {printable(approval.hook)})" if approval.hook else ""
+        is_named = f"(hook {approval.hook}" in approval.reason  # the agent's own words name it, with its file
+        hook = f" (hook {printable(approval.hook)})" if approval.hook and not is_named else ""
         with Vertical(id="question"):
             yield Static(Text.assemble((about, "bold")))
             yield Static(Text(f"{printable(approval.reason)}{hook}"))

@@ -11,9 +11,12 @@ import click
 from hookline.cli.async_runner import run_async
 from hookline.cli.decision_text import show_decision
 from hookline.cli.options import Verb, json_option
-from hookline.cli.output import Colour, out, out_json_line, out_labelled, wrap
+from hookline.cli.output import Colour, out, out_json_line, out_labelled, page_output, wrap
+from hookline.cli.problem_text import show_problems
+from hookline.cli.progress import show_progress
 from hookline.cli.record_options import input_text, local_time, quiet_hooks, require_records, short_id, the_record
 from hookline.cli.recorded_hooks import RecordedHooks
+from hookline.config.problem import Problem
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
@@ -60,11 +63,14 @@ def verb(id: str, under_today: bool, as_json: bool) -> None:
     """
     directory = the_record()
     require_records(directory)
-    explained = run_async(explain_record(directory, _find(directory, id), under_today=under_today))
+    with show_progress(lambda: "reading the record"):
+        explained = run_async(explain_record(directory, _find(directory, id), under_today=under_today))
+    show_problems(explained.problems)
     if as_json:
         out_json_line(explained.as_json())
     else:
-        explained.show()
+        with page_output():
+            explained.show()
 
 
 async def explain_record(directory: RecordDirectory, record: Record, *, under_today: bool = False) -> Explanation:
@@ -80,7 +86,7 @@ async def explain_record(directory: RecordDirectory, record: Record, *, under_to
             await chosen.decide(earlier, then.hooks)
         decision = await chosen.decide(record, then.hooks, explain=True)
     restore_trace(decision, record)
-    return Explanation(record, decision, under_today, missing_hooks(record, then.hooks))
+    return Explanation(record, decision, under_today, missing_hooks(record, then.hooks), hooks.problems())
 
 
 def _earlier_in_session(directory: RecordDirectory, record: Record) -> Iterator[Record]:
@@ -116,12 +122,13 @@ class Explanation:
     decision: Decision
     under_today: bool
     missing: list[dict[str, Any]]  # the answers of hooks whose texts are not kept
+    problems: list[Problem]  # of today's hooks, if they were asked
 
     def show(self) -> None:
         record, facts = self.record, self.record["facts"]
         about = [local_time(record["at"], date=True), *(record.get(key, "") for key in ("host", "event", "tool"))]
         out(f"{short_id(record['id'])}  " + "  ".join(part for part in about if part), Colour.BOLD)
-        asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
+        asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"), None)
         if asked:
             out(f"  {asked}")
         word = "halt" if record.get("halt") else record.get("verdict", "")

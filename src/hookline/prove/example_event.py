@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, FactPath
@@ -79,6 +80,13 @@ def fire_command(event: str, facts: dict[str, Any], configs: Iterable[str] = (),
     else:
         words += ["--facts", _json(facts)]
     return shlex.join(words)
+
+
+def case_command(event: str, facts: dict[str, Any], config: Path | None, dialect: str | None) -> str:
+    """The same for hooks of a case file. Those that stand in it cannot be fired: then it is the event, as in a case."""
+    if config is None:
+        return f"event: {_json({'name': event, **facts})}"
+    return fire_command(event, facts, (str(config),), dialect)
 
 
 def _json(value: Any) -> str:

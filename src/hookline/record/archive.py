@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import gzip
-import hashlib
 import logging
 import os
 import time
@@ -19,11 +18,10 @@ from hookline.hooks.record_settings import MAX_RECORDS
 from hookline.record.hash_chain import BrokenChain, ChainEntry, ChainsFile, Head, WriterChain, line_hash
 from hookline.record.head_file import read_head
 from hookline.record.old_archives import remove_old_archives, remove_old_hook_texts
-from hookline.record.record_reader import line_time, parse_record, read_lines
+from hookline.record.record_reader import ArchiveContent, line_time, parse_record, read_lines
 from hookline.record.segment import (
     ARCHIVE_RECORDS,
     RecordDirectory,
-    archive_name,
     archive_records,
     archive_times,
     split_id,
@@ -146,7 +144,7 @@ def _read_small_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> 
         first, last = (time[:_DAY_LENGTH] for time in archive_times(path))
         if archive_records(path) < ARCHIVE_RECORDS // 2 and any(first <= day <= last for day in days):
             kept = list(read_lines(path))
-            if len(kept) == archive_records(path):  # else it is damaged, and left for `verify` to find
+            if ArchiveContent(kept).has_name(path):  # else it is damaged, and left for `verify` to find
                 found[path] = kept
     return found
 
@@ -157,22 +155,22 @@ def _write_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> set[P
     parsed = ((parse_record(line), line) for line in dict.fromkeys(lines))
     rows = sorted((record["at"], split_id(record["id"]), line) for record, line in parsed if record is not None)
     for _, group in groupby(rows, lambda row: row[0][:_DAY_LENGTH]):
-        day = [(at, line) for at, _, line in group]
+        day = [line for _, _, line in group]
         for start in range(0, len(day), ARCHIVE_RECORDS):
             written.add(_write_archive(directory, day[start : start + ARCHIVE_RECORDS]))
     return written
 
 
-def _write_archive(directory: RecordDirectory, rows: Sequence[tuple[str, bytes]]) -> Path:
-    data = b"".join(line + b"\n" for _, line in rows)
-    path = directory.archive / archive_name(rows[0][0], rows[-1][0], len(rows), hashlib.sha256(data).hexdigest())
+def _write_archive(directory: RecordDirectory, lines: Sequence[bytes]) -> Path:
+    data = b"".join(line + b"\n" for line in lines)
+    path = directory.archive / ArchiveContent(lines).name
     unfinished = path.with_suffix(".new")
     with open(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(gzip.compress(data, compresslevel=4, mtime=0))
         file.flush()
         os.fsync(file.fileno())
     unfinished.rename(path)
-    _touch_hook_texts(directory, (line for _, line in rows))
+    _touch_hook_texts(directory, lines)
     return path
 
 

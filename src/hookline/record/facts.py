@@ -8,16 +8,16 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import re2
 
 from hookline.hooks.host import inherited_environment
-from hookline.hooks.masking import MASK, NAME_HINTS, is_called_secret, mask, secret_values
+from hookline.hooks.masking import MASK, NAME_HINTS, is_called_secret, mask, secret_values, secret_variables
 from hookline.hooks.record_settings import RecordedFacts
-from hookline.hooks.secret_arguments import MENTIONS, has_quoted_letters, mask_argument_list
+from hookline.hooks.secret_arguments import has_quoted_letters, mask_argument_list, mentions
 from hookline.hooks.secret_formats import TOKEN_STARTS, is_secret_name
 from hookline.lazy_imports import lazy_pattern
 
@@ -29,17 +29,41 @@ _LOOKAHEAD: Final = 512  # so many characters of a token are enough to recognize
 
 # Whatever is masked contains one of these. Looking for them all at once costs a tenth of masking.
 _MAY_BE_SECRET: Final = (
-    rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie|\"(?:jwt|otp)\""
+    rf"(?is){NAME_HINTS}|bearer|basic|authorization|cookie|\"(?:jwt|otp|auth|pwd|psk|totp|mfa_code|pin|sid|signature)\""
     r"|[\x{130}\x{131}]|\\u(?:013[01]|017f|212a)"  # an i, s or k where case does not count; RE2 knows only the last two
-    rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|--cert\b|{MENTIONS}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
+    rf"|://[^\s/:@]*:|-\w{{0,8}}u\b|-u[^\s:]*:|-user\b|--cert\b|{mentions()}|{'|'.join(re.escape(start) for start in TOKEN_STARTS)}"
 )
 _SECRET_FIELDS: Final = frozenset(
-    ("authorization", "proxy-authorization", "cookie", "set-cookie", "cookies", "bearer", "jwt", "otp")
+    (
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "set-cookie",
+        "cookies",
+        "bearer",
+        "jwt",
+        "otp",
+        "psk",
+        "totp",
+        "mfa_code",
+    )
 )
+# What `auth` says if it is not a secret; a `pwd` may be a directory.
+_SCHEMES: Final = lazy_pattern(
+    r"(?i)|none|basic|bearer|digest|ntlm|kerberos|negotiate|oauth2?|openid|oidc|saml|iam|jwt|mtls|token|password|api[_-]?key"
+    r"|required|optional|enabled|disabled|true|false|yes|no|on|off|default|auto"
+)
+_DIRECTORY: Final = lazy_pattern(r"(?s)[/~.$].*|[A-Za-z]:.*|.*[/\\].*")
+# Not the pin of a board, a Windows account's id, or what a function takes.
+_SECRET_VALUES: Final = {
+    "pin": lazy_pattern(r"\d{4,12}"),
+    "sid": lazy_pattern(r"(?!S-1-)(?=.*[A-Za-z])(?=.*\d)\S{8,}"),
+    "signature": lazy_pattern(r"(?=.*\d)[^\s()]{8,}"),
+}
 _NAMES_OF_INPUT: Final = ("element", "selector", "label", "field")  # where a browser's tool types a text
 _NAMES_OF_VALUE: Final = ("name", "key", *_NAMES_OF_INPUT)
 # By id. It holds the environments, so that no id is used again.
-_agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets]]] = {}
+_agents_secrets: Final[dict[int, tuple[Mapping[bytes, bytes], KnownSecrets, KnownSecrets]]] = {}
 _SETTERS: Final = frozenset(("set", "config"))  # `aws configure set NAME VALUE`
 _SETTER_REACH: Final = 5  # words from a setter to its value, options included
 _LOGIN_OPTION: Final = lazy_pattern(r"-[sSkfLiIgGjN]{0,8}[uU]|--user|--proxy-user|--cert")
@@ -137,6 +161,8 @@ class RecordableFacts(AsTheyAre):
                     found[key] = _hide(item, hides_numbers="token" not in key.lower())  # `max_tokens: 4096`
                 elif isinstance(item, str) and key.lower() == "pass":  # a number or list is about tests
                     found[key] = _hide(item, hides_numbers=False)
+                elif type(item) in (str, int) and _is_secret_value(key.lower(), str(item)):
+                    found[key] = MASK
             if "value" in found and any(is_secret_field(found.get(name)) for name in _NAMES_OF_VALUE):
                 found["value"] = _hide(found["value"], hides_numbers=True)
             if "text" in found and any(is_secret_field(found.get(name)) for name in _NAMES_OF_INPUT):
@@ -164,6 +190,16 @@ def is_secret_field(name: object) -> bool:
     if type(name) is not str or len(name) > 100:
         return False
     return is_secret_name(name) or is_called_secret(name) or name.lower() in _SECRET_FIELDS
+
+
+def _is_secret_value(name: str, value: str) -> bool:
+    """Whether this is a secret in a field whose name says so or something else, such as `pin`."""
+    if name == "auth":
+        return _SCHEMES.fullmatch(value) is None
+    if name == "pwd":
+        return value != "" and _DIRECTORY.fullmatch(value) is None
+    pattern = _SECRET_VALUES.get(name)
+    return pattern is not None and pattern.fullmatch(value) is not None
 
 
 def _hide(value: Any, *, hides_numbers: bool) -> Any:
@@ -200,24 +236,40 @@ class KnownSecrets(NamedTuple):
     encoded: tuple[str, ...]
 
 
+class _OwnSecrets:
+    """Of this process. Programs add variables after their start, from an `.env` file, or give them new values."""
+
+    def __init__(self) -> None:
+        self.variables = -1  # how many there were: to read all each time is slow
+        self.secret: dict[str, str] = {}
+        self.known = KnownSecrets((), ())
+
+    def read(self) -> KnownSecrets:
+        variables = os.environ
+        if len(variables) != self.variables or any(variables.get(name) != self.secret[name] for name in self.secret):
+            self.secret = secret_variables(variables)
+            self.known = _known_secrets(secret_values(variables))
+            self.variables = len(variables)
+        return self.known
+
+
+own_secrets: Final = _OwnSecrets()
+
+
 def environment_secrets() -> KnownSecrets:
     """The values of variables with secret names, here and in the environment of the agent for which this process decides."""
     agents = inherited_environment.get()
+    own = own_secrets.read()
     if agents is None:
-        return _own_secrets(len(os.environ))
+        return own
     known = _agents_secrets.get(id(agents))
-    if known is None:
+    if known is None or known[1] is not own:
         if len(_agents_secrets) >= _MAX_ENVIRONMENTS:
             _agents_secrets.clear()
         decoded = {os.fsdecode(name): os.fsdecode(value) for name, value in agents.items()}
-        known = _agents_secrets[id(agents)] = agents, _known_secrets(secret_values(os.environ, decoded))
-    return known[1]
-
-
-@cache
-def _own_secrets(variables: int) -> KnownSecrets:
-    """variables: how many there are. Programs add some after their start, from an `.env` file: to read all each time is slow."""
-    return _known_secrets(secret_values(os.environ))
+        both = _known_secrets(secret_values(os.environ, decoded))
+        known = _agents_secrets[id(agents)] = agents, own, both
+    return known[2]
 
 
 @lru_cache(_MAX_ENVIRONMENTS)  # most environments of an agent's calls have the same

@@ -22,7 +22,10 @@ from hookline.lazy_dataclasses import dataclass, field, replace
 FIRST: Final = "0" * 64  # the hash before the first record
 
 
-def _find_sha256() -> Callable[[bytes], Any]:
+_SHORT_LINE: Final = 2048  # bytes
+
+
+def _find_builtin_sha256() -> Callable[[bytes], Any]:
     """Python's own: after a pause, it takes half as long for a short line as OpenSSL, which has more code to load."""
     for module in ("_sha2", "_sha256"):
         with suppress(ImportError, AttributeError):
@@ -31,11 +34,12 @@ def _find_sha256() -> Callable[[bytes], Any]:
     return hashlib.sha256
 
 
-sha256: Final = _find_sha256()
+_builtin_sha256: Final = _find_builtin_sha256()
 
 
 def line_hash(line: bytes) -> str:
     """Of a record's line without its line end."""
+    sha256 = _builtin_sha256 if len(line) < _SHORT_LINE else hashlib.sha256
     text: str = sha256(line).hexdigest()
     return text
 

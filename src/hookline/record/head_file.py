@@ -16,9 +16,9 @@ from hookline.lazy_dataclasses import dataclass
 from hookline.record.hash_chain import FIRST, BrokenChain, Head
 from hookline.record.segment import RecordDirectory, create_locked
 
-_WRITING: Final = "w"
-_WRITTEN: Final = b"d"
-_STATE_OFFSET: Final = 20 + 1 + 64 + 1 + 64 + 1
+WRITING: Final = "w"  # after the number and hash of the next record, and the hash of the one before
+WRITTEN: Final = b"d"
+STATE_OFFSET: Final = 20 + 1 + 64 + 1 + 64 + 1
 _FORMAT: Final = re.compile(r"(\d{20}) ([0-9a-f]{64}) ([0-9a-f]{64}) ([wd])\n(.*)\n")
 _MAX_BYTES: Final = 512
 _READ_ATTEMPTS: Final = 1000
@@ -28,19 +28,6 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 def create_head_file(path: Path) -> int:
     """Of a chain without records, and locked, as long as its writer lives. Raises OSError."""
     return create_locked(path, data=f"{0:020} {FIRST} {FIRST} d\n{read_boot_id()}\n".encode())
-
-
-def note_writing(file: int, number: int, hash: str, previous: str) -> None:
-    """This record is the next one to be written. Raises OSError."""
-    os.pwrite(file, f"{number:020} {hash} {previous} {_WRITING}".encode(), 0)
-
-
-def note_written(file: int) -> None:
-    """The record is written. If this cannot be noted, the record may be missing without anybody noticing: no more."""
-    try:  # noqa: SIM105  a process that has slept would have to load the code of `suppress`
-        os.pwrite(file, _WRITTEN, _STATE_OFFSET)
-    except OSError:
-        pass
 
 
 def read_boot_id() -> str:
@@ -88,7 +75,7 @@ def read_head(path: Path) -> NotedHead:
         raise BrokenChain(f"heads/{path.name}", "this is not a file that hookline wrote")
     number = int(found[1])
     previous = Head(max(0, number - 1), found[3])
-    return NotedHead(Head(number, found[2]), previous, found[4] == _WRITTEN.decode(), found[5])
+    return NotedHead(Head(number, found[2]), previous, found[4] == WRITTEN.decode(), found[5])
 
 
 def _read_settled(path: Path) -> bytes:

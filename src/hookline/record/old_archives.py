@@ -21,6 +21,7 @@ class _Span:
 
     first: int
     last: Head
+    at: str  # the latest time of one
 
 
 def remove_old_archives(directory: RecordDirectory, keep: timedelta | None, most: int) -> None:
@@ -33,7 +34,7 @@ def remove_old_archives(directory: RecordDirectory, keep: timedelta | None, most
     records = sum(map(archive_records, archives.paths))
     unwanted: list[Path] = []
     for path in list(archives.paths):
-        if records > most or archive_times(path)[1] < oldest:
+        if records > most or archives.is_older(path, oldest):
             unwanted.append(path)
             while removed := archives.remove_next(unwanted):
                 records -= sum(map(archive_records, removed))
@@ -53,6 +54,12 @@ class _Archives:
         self._directory = directory
         self.paths = directory.archives()
         self._spans: dict[Path, dict[str, _Span]] = {}  # of those that were read
+
+    def is_older(self, path: Path, oldest: str) -> bool:
+        """Also its records: somebody may have given it an old name, to have it removed."""
+        if archive_times(path)[1] >= oldest:
+            return False
+        return all(span.at < oldest for span in self._read(path).values())
 
     def remove_next(self, unwanted: Collection[Path]) -> list[Path]:
         """Removes one of these if that leaves no hole, else all that can only go together; [] if none can."""
@@ -107,10 +114,11 @@ def _read_spans(lines: Iterable[bytes]) -> dict[str, _Span]:
     for line in lines:
         record = parse_record(line)
         writer, number = split_id(record["id"]) if record is not None else ("", 0)
-        if not number:
+        if record is None or not number:
             continue  # `verify` reports it
-        span = spans.setdefault(writer, _Span(number, Head()))
+        span = spans.setdefault(writer, _Span(number, Head(), ""))
         span.first = min(span.first, number)
+        span.at = max(span.at, record["at"])
         if number > span.last.number:
             span.last = Head(number, line_hash(line))
     return spans

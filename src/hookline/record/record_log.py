@@ -16,7 +16,7 @@ _OUTCOME_MARKS: Final = (b'"tool.after"', b'"tool.failed"', b'"kind":"answer"')
 
 _MANY_OUTCOMES: Final = 10_000
 
-CallKey = tuple[str, str, str]
+CallKey = tuple[str, str, str, str]
 LOG_KEYS: Final = (
     *("id", "at", "host", "session", "event", "tool", "input", "verdict", "reason", "hook", "file", "line", "ms"),
     "outcome",
@@ -44,7 +44,7 @@ class LogFilter:
             and all(not wanted or record.get(key) == wanted for key, wanted in self._fields)
             and (not self.tool or self.tool.lower() == record.get("tool", "").lower())
             and (not self.hook or self.hook in _hooks_of(record))
-            and (not self.text or self.text.lower() in json.dumps(record, ensure_ascii=False).lower())
+            and (not self.text or _as_json(self.text) in json.dumps(record, ensure_ascii=False).lower())
         )
 
     def may_match(self, line: bytes) -> bool:
@@ -73,22 +73,30 @@ class RecordLog:
         self._filter = filter
         self._feed = RecordFeed(directory)
         self._outcomes: dict[CallKey, list[tuple[str, str]]] = {}  # with their times
+        self.lines_read = 0
 
     def latest(self, limit: int) -> list[dict[str, Any]]:
         """The last rows, oldest first."""
         return [self.row(record) for record in self.latest_records(limit)]
 
     def latest_records(self, limit: int) -> list[Record]:
-        return read_latest(self._directory, self.take, limit, self._filter.may_match)
+        return read_latest(self._directory, self.take, limit, self._may_match)
 
-    def all(self) -> Iterator[dict[str, Any]]:
-        """Every row, oldest first. What came of a call is known only once it was read, so rows wait for nothing."""
-        matching = [
-            record
-            for record in read_records(self._directory, self._filter.may_match, self._filter.since)
-            if self.take(record)
-        ]
-        yield from map(self.row, matching)
+    def all(self) -> list[dict[str, Any]]:
+        """Every row, oldest first. What came of a call is known only once all is read; facts are not kept until then."""
+        rows: list[tuple[dict[str, Any], CallKey | None]] = []
+        for record in read_records(self._directory, self._may_match, self._filter.since):
+            if self.take(record):
+                waits = record.get("event") == "tool.before" and record.get("verdict") != "deny"
+                rows.append((self._row_so_far(record), call_key(record) if waits else None))
+        for row, call in rows:
+            if call is not None:
+                row["outcome"] = self._first_outcome(call, row["at"])
+        return [row for row, _ in rows]
+
+    def _may_match(self, line: bytes) -> bool:
+        self.lines_read += 1
+        return self._filter.may_match(line)
 
     def begin_to_follow(self) -> None:
         """`follow` gives what comes from now on. What is read later by another method may have some of it, too."""
@@ -117,24 +125,26 @@ class RecordLog:
 
     def row(self, record: Record) -> dict[str, Any]:
         """With what came of the call, as far as records that were taken tell."""
+        row = self._row_so_far(record)
+        if record.get("event") == "tool.before" and record.get("verdict") != "deny":
+            row["outcome"] = self._first_outcome(call_key(record), record["at"])
+        return row
+
+    def _row_so_far(self, record: Record) -> dict[str, Any]:
+        """Without what comes of the call."""
         row = {key: record.get(key) for key in LOG_KEYS}
         facts = record.get("facts")
         tool = facts.get("tool") if isinstance(facts, dict) else None
         row["input"] = tool.get("input") if isinstance(tool, dict) else None
         if row["input"] is None and isinstance(facts, dict) and "prompt" in facts:
             row["input"] = {"prompt": facts["prompt"]}
-        if record.get("event") == "tool.before":
-            row["outcome"] = self._outcome_of_call(record)
-        elif record.get("event") in _OUTCOME_EVENTS:
-            row["outcome"] = outcome_of(record)
+        row["outcome"] = outcome_of(record) if record.get("event") in _OUTCOME_EVENTS else None
         return row
 
-    def _outcome_of_call(self, decided: Record) -> str | None:
+    def _first_outcome(self, call: CallKey, at: str) -> str | None:
         """The first one after the decision: a host without ids for calls may make the same call again."""
-        if decided.get("verdict") == "deny":
-            return None
-        known = sorted(self._outcomes.get(call_key(decided), ()))
-        later = [outcome for at, outcome in known if at >= decided["at"]]
+        known = sorted(self._outcomes.get(call, ()))
+        later = [outcome for each, outcome in known if each >= at]
         if later[:1] == ["approved"] and later[1:2] != ["refused"]:
             later = later[1:] or later
         return later[0] if later else None
@@ -142,13 +152,13 @@ class RecordLog:
 
 def call_key(record: Record) -> CallKey:
     """The same for what was asked about a call and what came of it. Hosts without ids for calls have its input."""
-    session, call = str(record.get("session", "")), record.get("call")
+    host, session, call = str(record.get("host", "")), str(record.get("session", "")), record.get("call")
     if isinstance(call, str):
-        return session, call, ""
+        return host, session, call, ""
     facts = record.get("facts")
     tool = facts.get("tool") if isinstance(facts, dict) else None
     input = tool.get("input") if isinstance(tool, dict) else None
-    return session, str(record.get("tool", "")), json.dumps(input, sort_keys=True)
+    return host, session, str(record.get("tool", "")), json.dumps(input, sort_keys=True)
 
 
 def outcome_of(record: Record) -> str:
@@ -190,3 +200,8 @@ def _hooks_of(record: Record) -> set[str]:
 def _quoted(text: str) -> bytes:
     """As the text stands in a line."""
     return json.dumps(text).encode()
+
+
+def _as_json(text: str) -> str:
+    """As the text stands in JSON, in small letters."""
+    return json.dumps(text, ensure_ascii=False)[1:-1].lower()

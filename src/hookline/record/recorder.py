@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -12,12 +13,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from hookline import __version__
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.hook_files import HookFiles
-from hookline.hooks.host import NO_HOST, Host, ToolResult
+from hookline.hooks.host import NO_HOST, Host, ToolResult, inherited_environment
 from hookline.hooks.record_settings import RecordedFacts, Telemetry
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
@@ -31,7 +33,14 @@ from hookline.record.entry import (
     judges_stored_results,
     outcome_entry,
 )
-from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, environment_secrets, may_have_secret
+from hookline.record.facts import (
+    MAX_TEXT,
+    AsTheyAre,
+    RecordableFacts,
+    environment_secrets,
+    may_have_secret,
+    own_secrets,
+)
 from hookline.record.segment import RecordDirectory, record_directory
 from hookline.record.silent_entry import SilentEntries
 from hookline.record.writer import RecordWriter, encode_record
@@ -50,7 +59,7 @@ class Recorder:
 
     def __init__(self, directory: RecordDirectory) -> None:
         self._directory = directory
-        about = {"machine": os.uname().nodename, "owner": str(os.getuid())}
+        about = {"machine": os.uname().nodename, "owner": str(os.getuid()), "version": __version__}
         self._writer = RecordWriter(directory, about, self._on_new_file)
         self._keep: timedelta | None = None  # as the user's own file says, once a book has told it
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
@@ -86,7 +95,13 @@ class Recorder:
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
         if id(book) in self._fast_path_books and asked.name in _FAST_PATH_EVENTS:
             try:
-                silent, secrets = self._silent, environment_secrets()
+                silent, secrets = self._silent, own_secrets.known
+                if (
+                    own_secrets.secret
+                    or len(os.environ) != own_secrets.variables
+                    or inherited_environment.get() is not None
+                ):
+                    secrets = environment_secrets()  # most processes need no call here, which costs time after a pause
                 if silent.secrets is not secrets:
                     silent = self._silent = SilentEntries(secrets)
                 text = silent.encode(asked, decision, seconds, book.files.hash)
@@ -244,6 +259,12 @@ def archive_all() -> None:
         known = list(_recorders.values())
     for recorder in known:
         recorder.archive_if_due()
+
+
+def finish_sending() -> None:
+    """Before a process ends at once: another one sends what waits for OpenTelemetry."""
+    if (telemetry := sys.modules.get("hookline.record.telemetry")) is not None:
+        telemetry.finish_sending()
 
 
 def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str | None:

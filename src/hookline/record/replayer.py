@@ -1,7 +1,7 @@
 """Decides recorded events anew, under other hooks, on a host that does nothing outside.
 
 What a program, script, model or tool answered is taken from the record. A hook whose answer is not in the record, because it
-is new or its action was changed, is named: nobody knows what it would have said.
+is new or its action was changed, is named: nobody knows what it would have said. A caller may know how to ask some of them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from hookline.hooks.conditions.past_events import Remember
 from hookline.hooks.event import REMOVED, Event, FactPath, parse_path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import UNLIMITED, Hook
-from hookline.hooks.host import NullHost
+from hookline.hooks.host import CurrentHook, NullHost, current_hook
 from hookline.hooks.masking import MASK
-from hookline.hooks.outcome import ActionError, Audience, Compact, Failure, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, ActionError, Audience, Compact, Failure, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.lazy_dataclasses import dataclass, field, replace
@@ -81,10 +81,15 @@ class HooksThen:
 NO_HOOKS_THEN: Final = HooksThen({}, frozenset())
 
 
+AnswerUnrecorded = Callable[[Hook, Event], Awaitable[Outcome | None]]
+"""What a hook answers whose answer is not in the record; None if nobody knows. Raises ActionError."""
+
+
 @dataclass(slots=True)
 class ReplayedAnswers:
     """What hooks answered to the event that is decided now."""
 
+    answer_unrecorded: AnswerUnrecorded | None = None
     trace: list[dict[str, Any]] = field(default_factory=list)
     hooks_then: HooksThen = NO_HOOKS_THEN
     unknown: set[str] = field(default_factory=set)
@@ -93,6 +98,15 @@ class ReplayedAnswers:
         self.trace = list(record.get("trace", ()))
         self.hooks_then = hooks_then
         self.unknown = set()
+
+    async def find_unrecorded(self, hook: Hook, event: Event) -> Outcome:
+        if isinstance(hook.then, Log):  # it never says anything
+            return SILENT
+        outcome = await self.answer_unrecorded(hook, event) if self.answer_unrecorded is not None else None
+        if outcome is None:
+            self.unknown.add(hook.id)
+            return Outcome(applied=False)
+        return outcome
 
     def take(self, hook: Hook) -> dict[str, Any] | None:
         of_this_id = [(at, entry) for at, entry in enumerate(self.trace) if entry.get("hook") == hook.id]
@@ -111,6 +125,7 @@ class ReplayedAction:
     def __init__(self, hook: Hook, answers: ReplayedAnswers) -> None:
         self._hook = hook
         self._answers = answers
+        self._asked: tuple[CurrentHook | None, dict[str, Any] | None] = (None, None)  # the last time, and its answer
         self.action = hook.then
 
     @property
@@ -139,10 +154,12 @@ class ReplayedAction:
         return self.action.describe()
 
     async def run(self, event: Event, host: Any) -> Outcome:
-        entry = self._answers.take(self._hook)
+        who, entry = self._asked
+        if who is None or who is not current_hook.get():  # else the same call is read under another of its names
+            entry = self._answers.take(self._hook)
+            self._asked = current_hook.get(), entry
         if entry is None:
-            self._answers.unknown.add(self._hook.id)
-            return Outcome(applied=False)
+            return await self._answers.find_unrecorded(self._hook, event)
         failure, applied = entry.get("failure"), entry.get("applied", True)
         if not isinstance(failure, dict) or failure["kind"] == FailureKind.NOT_ACCEPTED:
             return parse_outcome(entry.get("outcome"), applied=applied)
@@ -199,8 +216,8 @@ class _RecordClock:
 class ReplayBook:
     """A book in which nothing is done outside, for any number of events."""
 
-    def __init__(self, book: Book) -> None:
-        self.answers = ReplayedAnswers()
+    def __init__(self, book: Book, answer_unrecorded: AnswerUnrecorded | None = None) -> None:
+        self.answers = ReplayedAnswers(answer_unrecorded)
         self._host = ReplayHost()
         self._files = frozenset(file.shown_as for file in book.files.files)
         layers = [Layer(layer.name, [self._replayed(hook) for hook in layer.hooks]) for layer in book.layers]

@@ -28,7 +28,7 @@ _MANY_FILES: Final = 64
 _ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+(_[0-9a-f]{16})?\.jsonl\.gz")  # earlier ones have no hash
 _MAKING_ATTEMPTS: Final = 3
 _WRITER: Final = re.compile(r"[0-9a-f]{16}")
-_LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
+LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class RecordDirectory:
     def live_segments(self) -> list[Path]:
         """Each writer's segments in the order in which it wrote them."""
         found = [
-            (name[1], int(name[2]), path) for path in _files(self.live) if (name := _LIVE_NAME.fullmatch(path.name))
+            (name[1], int(name[2]), path) for path in _files(self.live) if (name := LIVE_NAME.fullmatch(path.name))
         ]
         return [path for _, _, path in sorted(found)]
 
@@ -174,6 +174,25 @@ def take_if_left(path: Path) -> int | None:
         os.close(file)
         return None
     return file
+
+
+def running_writers(directory: RecordDirectory) -> frozenset[str]:
+    """Those whose process may still write. A lock that is shared for a moment stops nobody for longer than that."""
+    return frozenset(path.name for path in directory.head_files() if _is_locked(path))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
 
 
 def _files(directory: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from hookline.record.writer import encode_json
 _SILENT: Final = Verdict.SILENT
 _MAX_KNOWN: Final = 100  # facts have a dozen names
 _NAMED_PARTS: Final = dict(NAMED_FACTS)
+_NEW_IN_A_CALL: Final = ',"id":'  # what a tool's JSON says before it is the same in all calls
 
 
 class _KnownFact(NamedTuple):
@@ -31,7 +32,7 @@ class _KnownFact(NamedTuple):
 
 
 class _KnownFacts(NamedTuple):
-    """All facts of an event but its tool and its time, which are new each time. Each could be a _KnownFact."""
+    """All facts of an event but its tool, its time and a session's calls, which are new each time. Each could be a _KnownFact."""
 
     facts: dict[str, Any]
     named: str
@@ -46,6 +47,8 @@ class SilentEntries:
         self.secrets = secrets
         self._known: dict[str, _KnownFact] = {}
         self._last = _KnownFacts({}, "", "")
+        self._sessions: dict[str, str] = {}  # ids without secrets, and their JSON
+        self._tools: dict[str, str] = {}  # `{"name":"Bash","kind":"shell"` without secrets → `"tool":"Bash",`
 
     def encode(self, asked: Event, decision: Decision, seconds: float, hooks: str) -> str | None:
         """The same JSON as that of `decision_entry` with masked facts, as `encode_record` gives it.
@@ -57,26 +60,55 @@ class SilentEntries:
         facts = {**asked.facts}
         tool, at, last, new = facts.pop("tool", None), facts.pop("time", None), self._last, ""
         unknown: dict[str, _KnownFact] = {}
-        if type(tool) is not dict or type(at) is not str or "caller" in tool:
+        if type(tool) is not dict or type(at) is not str:
             return None
+        session: Any = facts.get("session")
+        id, named_session, of_session = None, "", ""
+        if type(session) is dict and len(session) == 2 and type(session.get("tool_calls")) is int:
+            id = session.get("id")
+        if type(id) is str:
+            del facts["session"]  # how many calls it had is new each time
+            quoted = self._sessions.get(id, "")
+            is_known, quoted = bool(quoted), quoted or encode_basestring_ascii(id)
+            named_session = f'"session":{quoted},'
+            of_session = f'"session":{{"id":{quoted},"tool_calls":{session["tool_calls"]}}},'
+            new = "" if is_known else of_session
         if facts != last[0]:
             last, unknown = self._encode_facts(facts)
-            new = "".join([each.text for each in unknown.values()])
+            new += "".join([each.text for each in unknown.values()])
         _, named, texts = last
-        texts_of_call = f'"time":{encode_basestring_ascii(at)},"tool":{encode_json(tool)}'
-        name, call = tool.get("name"), tool.get("id")
-        named_tool = f'"tool":{encode_basestring_ascii(name)},' if type(name) is str and name else ""
+        encoded = encode_json(tool)
+        begin, mark, end = encoded.partition(_NEW_IN_A_CALL)
+        named_tool = self._tools.get(begin)
+        if named_tool is None:
+            name, end = tool.get("name"), encoded
+            named_tool = f'"tool":{encode_basestring_ascii(name)},' if type(name) is str and name else ""
+        call = tool.get("id")
         named_call = f'"call":{encode_basestring_ascii(call)},' if type(call) is str and call else ""
+        caller = tool.get("caller")
+        if caller and type(caller) is str:
+            named_call += f'"caller":{encode_basestring_ascii(caller)},'
         microseconds = int(seconds * 1e6 + 0.5)  # to round and write a float takes as much code as all the rest
         text = (
-            f'"kind":"decision","event":"{asked.name}",{named}{named_tool}{named_call}"facts":{{{texts}{texts_of_call}}},'
+            f'"kind":"decision","event":"{asked.name}",{named}{named_session}{named_tool}{named_call}'
+            f'"facts":{{{texts}{of_session}"time":{encode_basestring_ascii(at)},"tool":{encoded}}},'
             f'"verdict":"silent","ms":{microseconds}e-3,"hooks":"{hooks}"}}'
         )
-        if len(text) > MAX_TEXT or may_have_secret(new + texts_of_call, self.secrets):
+        if len(text) > MAX_TEXT or may_have_secret(f"{new}{at}{end}", self.secrets):
             return None
+        if end is encoded and mark:
+            self._remember_tool(begin, named_tool)
         if last is not self._last:
             self._remember(last, unknown)
+        if new and type(id) is str and len(self._sessions) < _MAX_KNOWN:
+            self._sessions[id] = quoted
         return text
+
+    def _remember_tool(self, begin: str, named: str) -> None:
+        """If it is the start of an object whose values are plain, and has the name: else it says nothing about other calls."""
+        is_plain = begin.startswith('{"name":') and "{" not in begin[1:] and "[" not in begin
+        if is_plain and len(self._tools) < _MAX_KNOWN:
+            self._tools[begin] = named
 
     def _encode_facts(self, facts: dict[str, Any]) -> tuple[_KnownFacts, dict[str, _KnownFact]]:
         """The facts, and those of them that were not known."""

@@ -1,25 +1,29 @@
 """Sends decisions to an OpenTelemetry collector: one span for each, over OTLP and HTTP.
 
 A decision waits for nothing here: it is put into a queue of limited length, and a thread sends what is in it. The thread also
-imports the SDK, which takes longer than a thousand decisions. The environment of this process is not read, and no proxy of it
-is used: an agent may have set it, and the user's own file says where spans go.
+imports the SDK, which takes longer than a thousand decisions. A process that ends sooner, and for whose end an agent waits,
+leaves its spans to another process. The environment of this process is not read, and no proxy of it is used: an agent may have
+set it, and the user's own file says where spans go.
 """
 
 from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 import logging
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from hookline.hooks.record_settings import Telemetry
 from hookline.lazy_dataclasses import dataclass
@@ -37,6 +41,10 @@ _RETRY_SECONDS: Final = (1.0, 5.0)
 _EXIT_SECONDS: Final = 1.0  # for which an agent may have to wait
 _OWN_EXIT_SECONDS: Final = 10.0  # of a program that is the user's own; importing the SDK takes most of it
 _SAMPLED: Final = 1
+_CHILD_CODE: Final = (
+    "import json, sys; given = json.load(sys.stdin); sys.path[:] = given.pop('path'); "
+    "from hookline.record.telemetry import send_spans; send_spans(**given)"
+)
 
 # GenAI semantic conventions, where they have a name; ours for the rest.
 _ATTRIBUTES: Final = {
@@ -93,6 +101,7 @@ class TelemetrySender:
         self._something, self._idle, self._hurry = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
         self._is_installed = True
+        self._is_imported = False
         self._pid = 0
         self._lock = threading.Lock()
         self._exit_seconds = 0.0
@@ -126,13 +135,37 @@ class TelemetrySender:
         self._hurry.clear()
         return is_sent
 
+    def finish(self) -> None:
+        """Waits shortly for what is being sent. Another process sends the rest: no agent waits for it."""
+        if self._pid != os.getpid() or not self._is_installed:
+            return
+        if not self._is_imported:
+            self._hand_over()
+        if self._is_imported and not self.flush(_EXIT_SECONDS):
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        spans = []
+        with suppress(IndexError):  # the thread may take some of them
+            while True:
+                spans.append(self._waiting.popleft())
+        try:
+            if spans:
+                _start_sender(self._telemetry, spans)
+        except Exception:  # as in the thread
+            self.dropped += len(spans)
+            _log.debug("decisions could not be sent", exc_info=True)
+
     def _start(self) -> None:
         with self._lock:
             if self._pid == os.getpid():
                 return
             self._pid = os.getpid()
+            self._is_imported = False
             self._waiting.clear()
             self._something, self._idle, self._hurry = threading.Event(), threading.Event(), threading.Event()
+            if not self._exit_seconds:
+                atexit.register(self.finish)
             threading.Thread(target=self._run, name="hookline-telemetry", daemon=True).start()
 
     def _run(self) -> None:
@@ -145,8 +178,7 @@ class TelemetrySender:
             self._waiting.clear()
             self._idle.set()
             return
-        if not self._exit_seconds:  # from here on: a process that ends sooner does not wait for it
-            atexit.register(self.flush, _EXIT_SECONDS)
+        self._is_imported = True
         while True:
             self._something.wait()
             self._something.clear()
@@ -160,7 +192,7 @@ class TelemetrySender:
 
     def _send_batch(self, batch: Sequence[DecisionSpan]) -> None:
         try:
-            data = encode_batch(batch)
+            data = encode_batch(batch, os.getpid())
             for pause in (*_RETRY_SECONDS, 0.0):
                 if self._post(self._telemetry, data):
                     return
@@ -172,20 +204,58 @@ class TelemetrySender:
             _log.debug("decisions could not be sent", exc_info=True)
 
 
-def encode_batch(batch: Sequence[DecisionSpan]) -> bytes:
-    """An OTLP request, in protobuf."""
+def _start_sender(telemetry: Telemetry, spans: Iterable[DecisionSpan]) -> None:
+    """A process that sends these. It has nothing to do with our terminal, pipes and process group. Raises OSError."""
+    given = {
+        "path": [path for path in sys.path if path],
+        "telemetry": [telemetry.endpoint, telemetry.headers],
+        "spans": [[dict(each.entry), each.began, each.ended, each.parent] for each in spans],
+        "pid": os.getpid(),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", _CHILD_CODE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    with cast(IO[bytes], process.stdin) as pipe:
+        pipe.write(json.dumps(given).encode())
+
+
+def send_spans(telemetry: tuple[str, Sequence[Sequence[str]]], spans: Sequence[Sequence[Any]], pid: int) -> None:
+    """In a process of its own: what an ended process, with this id, left."""
+    endpoint, headers = telemetry
+    to = Telemetry(endpoint, tuple((name, value) for name, value in headers))
+    batch = [DecisionSpan(entry, began, ended, parent and tuple(parent)) for entry, began, ended, parent in spans]
+    data = encode_batch(batch, pid)
+    for pause in (*_RETRY_SECONDS, 0.0):
+        if post_spans(to, data):
+            return
+        time.sleep(pause)
+
+
+def finish_sending() -> None:
+    """Before a process ends without Python's own end."""
+    for sender in _senders.values():
+        sender.finish()
+
+
+def encode_batch(batch: Sequence[DecisionSpan], pid: int) -> bytes:
+    """An OTLP request, in protobuf, of decisions of this process."""
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
-    data: bytes = encode_spans([_readable_span(each) for each in batch]).SerializeToString()
+    data: bytes = encode_spans([_readable_span(each, pid) for each in batch]).SerializeToString()
     return data
 
 
-def _readable_span(span: DecisionSpan) -> ReadableSpan:
+def _readable_span(span: DecisionSpan, pid: int) -> ReadableSpan:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
     trace, flags = span.trace, TraceFlags(_SAMPLED)
-    resource, scope = _describe_process(os.getpid())
+    resource, scope = _describe_process(pid)
     return ReadableSpan(
         span.name,
         SpanContext(trace, random.getrandbits(64) or 1, False, flags),

@@ -6,7 +6,7 @@ import hashlib
 import heapq
 import json
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,12 +16,27 @@ from hookline.hooks.record_settings import DEFAULT_KEEP, MAX_RECORDS
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
 from hookline.record.head_file import NotedHead, read_heads
-from hookline.record.record_reader import open_archives, parse_record, read_lines, whole_lines
-from hookline.record.segment import RecordDirectory, split_id
+from hookline.record.record_reader import (
+    ArchiveContent,
+    line_time,
+    open_archives,
+    parse_record,
+    read_lines,
+    whole_lines,
+)
+from hookline.record.segment import LIVE_NAME, RecordDirectory, split_id
 
 _MAX_ANCHOR: Final = 64 << 20  # bytes: half a million chains
 
 _AFTER_ALL_TIMES: Final = "9"  # as a text, it comes after every time of a record
+
+
+OnRecord = Callable[[], None]
+"""Is called for each record that is read, to show how far it is."""
+
+
+def _ignore() -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +58,14 @@ class _Progress:
     later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
     early: dict[int, tuple[str, str]] = field(default_factory=dict)  # like `later`, of records up to `removed`
     seen: array[int] = field(default_factory=lambda: array("Q"))  # the beginnings of the hashes, up to the head
+    misplaced: int = 0  # the first record whose line is not where it was written; 0: none
 
     def advance(self, hash: str) -> None:
         self.head = Head(self.head.number + 1, hash)
         self.seen.append(_beginning(hash))
+
+    def note_misplaced(self, number: int) -> None:
+        self.misplaced = min(number, self.misplaced or number)
 
     def is_same(self, number: int, hash: str) -> bool:
         """Whether a record up to the head is the one that was seen. Of those up to `removed`, none was."""
@@ -62,6 +81,21 @@ def _beginning(hash: str) -> int:
     return int(hash[:16], 16)
 
 
+class _LineOrder:
+    """In which order lines must be: one writer's in its live files as it wrote them, those of an archive by their times."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[Any, ...]] = {}  # of each writer's live files together, and of each archive
+
+    def holds(self, where: str, id: tuple[str, int], at: str) -> bool:
+        """Is asked for each line, as they are read: whether it comes after the one before it, and is in its writer's file."""
+        writer, number = id
+        live = LIVE_NAME.fullmatch(where)
+        group, place = (live[1], (number,)) if live is not None else (where, (at, id))
+        last, self._last[group] = self._last.get(group, ()), place
+        return place > last and (live is None or live[1] == writer)
+
+
 @dataclass(frozen=True, slots=True)
 class _Notes:
     """What is noted about the chains, before or after their records are read: other processes may write meanwhile."""
@@ -70,12 +104,12 @@ class _Notes:
     heads: dict[str, NotedHead]
 
 
-def verify_chains(directory: RecordDirectory) -> Verified:
+def verify_chains(directory: RecordDirectory, on_record: OnRecord = _ignore) -> Verified:
     """Raises BrokenChain for the first record, or kept text of hooks, that was changed, removed or inserted."""
     while True:
         removed = _removed(directory)
         try:
-            return _verify_chains(directory)
+            return _verify_chains(directory, on_record)
         except BrokenChain:
             if _removed(directory) == removed:  # else records that were too old went while others were read
                 raise
@@ -85,23 +119,26 @@ def _removed(directory: RecordDirectory) -> dict[str, Head]:
     return {writer: chain.removed for writer, chain in ChainsFile(directory.chains).read().items()}
 
 
-def _verify_chains(directory: RecordDirectory) -> Verified:
+def _verify_chains(directory: RecordDirectory, on_record: OnRecord) -> Verified:
     before = _Notes(ChainsFile(directory.chains).read(), read_heads(directory))
     progress: dict[str, _Progress] = {}
-    live: set[tuple[str, int]] = set()
+    order = _LineOrder()
+    misnamed: list[str] = []
     records = lost = 0
-    for line, where in _lines(directory):
+    for line, where in _lines(directory, misnamed):
+        on_record()
         record = parse_record(line)
         writer, number = split_id(record["id"]) if record is not None else ("", 0)
         if record is None or not number:
             raise BrokenChain(where, "this is not a record that hookline wrote")
         if writer not in progress:
             progress[writer] = _progress_after(before.chains.get(writer, WriterChain()).removed)
-        records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
-        if where.endswith(".jsonl"):  # a record that is archived meanwhile is seen twice, but only once in a live file
-            if (writer, number) in live:
+        is_new = _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
+        records += is_new
+        if not order.holds(where, (writer, number), record["at"]):
+            if not is_new:
                 raise BrokenChain(record["id"], "a copy of it was inserted")
-            live.add((writer, number))
+            progress[writer].note_misplaced(number)
         progress[writer].last = max(progress[writer].last, (number, record["at"]))
         lost += record.get("lost", 0) if record.get("kind") == "gap" else 0
     heads = read_heads(directory)  # before chains.jsonl, which has the end of a writer before its head is removed
@@ -110,6 +147,8 @@ def _verify_chains(directory: RecordDirectory) -> Verified:
     for writer in sorted({*progress, *before.chains, *before.heads}):
         _check_chain(directory, writer, progress.get(writer), before, after)
         without_end += not _check_end(writer, progress.get(writer), before, after)
+    for name in misnamed:
+        raise BrokenChain(f"archive/{name}", "it was renamed or damaged: its name does not fit its records")
     _check_hook_texts(directory)
     return Verified(
         records,
@@ -167,6 +206,8 @@ def _check_chain(
         raise BrokenChain(f"{writer}-{chain.head.number + 1}", "this record was removed")
     if chain is not None:
         _check_early(chain, writer)
+        if chain.misplaced:
+            raise BrokenChain(f"{writer}-{chain.misplaced}", "it was moved: its writer wrote it at another place")
     if known is not None:
         _check_least(writer, chain or _progress_after(known_now.removed), known.known)
     if chain is None and known_now.has_file and not any(directory.live.glob(f"{writer}-*")):
@@ -221,23 +262,30 @@ def _check_hook_texts(directory: RecordDirectory) -> None:
                 raise BrokenChain(f"hooks/{path.name}", "the texts of these hooks were changed")
 
 
-def _lines(directory: RecordDirectory) -> Iterator[tuple[bytes, str]]:
-    """All lines, those of archives by time. Live files are read first: one that is archived meanwhile is seen twice."""
+def _lines(directory: RecordDirectory, misnamed: list[str]) -> Iterator[tuple[bytes, str]]:
+    """All lines, those of archives by time. Live files are read first: one that is archived meanwhile is seen twice.
+
+    At the end, `misnamed` has the names of archives that say something else than their records.
+    """
     live = [(line, path.name) for path in directory.live_segments() for line in read_lines(path)]
-    archived = [_named_lines(path.name, file) for path, file in open_archives(directory)]
-    yield from heapq.merge(*archived, key=lambda row: row[0][row[0].find(b'"at":') :][:40])
+    archived = [_named_lines(path, file, misnamed) for path, file in open_archives(directory)]
+    yield from heapq.merge(*archived, key=lambda row: line_time(row[0]))
     yield from live
 
 
-def _named_lines(name: str, file: IO[bytes]) -> Iterator[tuple[bytes, str]]:
+def _named_lines(path: Path, file: IO[bytes], misnamed: list[str]) -> Iterator[tuple[bytes, str]]:
+    content = ArchiveContent()
     with file:
         for line in whole_lines(file):
-            yield line, name
+            content.add(line)
+            yield line, path.name
+    if not content.has_name(path):
+        misnamed.append(path.name)
 
 
-def write_anchor(directory: RecordDirectory, path: Path) -> Verified:
+def write_anchor(directory: RecordDirectory, path: Path, on_record: OnRecord = _ignore) -> Verified:
     """Verifies, and writes how far every chain came. Raises BrokenChain or OSError."""
-    verified = verify_chains(directory)
+    verified = verify_chains(directory, on_record)
     chains = ChainsFile(directory.chains).head()
     heads = {
         writer: [head.number, head.hash, verified.times[writer]] for writer, head in sorted(verified.heads.items())
@@ -257,13 +305,15 @@ def _read_anchor(path: Path) -> bytes:
     return data
 
 
-def check_anchor(directory: RecordDirectory, path: Path, keep: timedelta | None = DEFAULT_KEEP) -> Verified:
+def check_anchor(
+    directory: RecordDirectory, path: Path, keep: timedelta | None = DEFAULT_KEEP, on_record: OnRecord = _ignore
+) -> Verified:
     """Verifies, and checks that everything the anchor knows is still there, unless it is older than `keep`.
 
     Raises BrokenChain, OSError or ValueError.
     """
     anchor = json.loads(_read_anchor(path))
-    verified = verify_chains(directory)
+    verified = verify_chains(directory, on_record)
     number, digest = anchor["chains"]
     chains = ChainsFile(directory.chains)
     is_older = number < chains.left_out  # lines of then were left out, because no record of their writers is kept
@@ -290,7 +340,7 @@ def _oldest_kept(keep: timedelta | None, records: int) -> str:
 
 def _compare_hashes(directory: RecordDirectory, wanted: dict[str, Head]) -> None:
     ends = {f"{writer}-{head.number}": head.hash for writer, head in wanted.items()}
-    for line, _ in _lines(directory):
+    for line, _ in _lines(directory, []):
         record = parse_record(line)
         if record is not None and ends.get(record["id"], line_hash(line)) != line_hash(line):
             raise BrokenChain(record["id"], "it is not as it was when the anchor was written")

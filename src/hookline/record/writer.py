@@ -15,8 +15,8 @@ from contextlib import suppress
 from datetime import date
 from typing import Any, Final
 
-from hookline.record.hash_chain import FIRST, ChainEntry, ChainsFile, Head, sha256
-from hookline.record.head_file import create_head_file, note_writing, note_written
+from hookline.record.hash_chain import FIRST, ChainEntry, ChainsFile, Head, line_hash
+from hookline.record.head_file import STATE_OFFSET, WRITING, WRITTEN, create_head_file
 from hookline.record.segment import SEGMENT_BYTES, RecordDirectory, open_segment
 
 _RETRY_SECONDS: Final = 5.0  # after a failed write: a full disk must not cost every decision a system call
@@ -178,16 +178,20 @@ class RecordWriter:
         self._on_new_file()
 
     def _append(self, text: str, at: str) -> str:
-        number = self._number + 1
+        """One function, because a process that has slept loads the code of each one anew."""
+        number, previous, head = self._number + 1, self._hash, self._head_file
         id = f"{self.id}-{number}"
-        line = f'{{"id":"{id}","previous":"{self._hash}","at":"{at}",{text}'.encode()
-        hash = sha256(line).hexdigest()
-        note_writing(self._head_file, number, hash, self._hash)
+        line = f'{{"id":"{id}","previous":"{previous}","at":"{at}",{text}'.encode()
+        hash = line_hash(line)
+        os.pwrite(head, f"{number:020} {hash} {previous} {WRITING}".encode(), 0)
         written = os.write(self._file, line + b"\n")
         if written != len(line) + 1:
             os.ftruncate(self._file, self._size)
             raise OSError("the disk is full")
-        note_written(self._head_file)
+        try:  # noqa: SIM105  the same for the code of `suppress`
+            os.pwrite(head, WRITTEN, STATE_OFFSET)
+        except OSError:  # the record may then be missing without anybody noticing: no more
+            pass
         self._size += written
         self._number, self._hash, self._last_at = number, hash, at
         return id
