@@ -56,6 +56,16 @@ def test_comments_stay_with_their_hooks(hookline: Any) -> None:
     assert sum(line.lstrip().startswith("#") for line in lines) == 3
 
 
+def test_a_file_that_is_one_hook_has_no_other_keys(hookline: Any) -> None:
+    folder = Path(".kiro/hooks")
+    folder.mkdir(parents=True)
+    then = '{"type": "askAgent", "prompt": "Be brief."}'
+    (folder / "a.kiro.hook").write_text(f'{{"name": "a", "when": {{"type": "promptSubmit"}}, "then": {then}}}')
+    result = hookline("convert", ".kiro/hooks/a.kiro.hook", "--to", "native")
+    assert "tell: Be brief." in result.stdout
+    assert "not about hooks" not in result.stderr
+
+
 def test_other_keys_are_named(hookline: Any) -> None:
     Path("digitorn.yaml").write_text(APP)
     result = hookline("convert", "digitorn.yaml", "--to", "native")

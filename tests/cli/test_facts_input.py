@@ -80,7 +80,7 @@ def test_bytes_that_are_no_text_are_said(project):
         read_facts("@bad.json", None, None, None)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=ANY_JSON | st.dictionaries(NAMES, ANY_JSON, max_size=5))
 def test_any_json_as_facts_is_a_decision_or_an_error(hookline, value):
     Path("hookline.yaml").write_text(

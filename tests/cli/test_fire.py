@@ -271,24 +271,14 @@ def test_a_tool_that_no_hook_could_see_is_an_error(fire, facts, said):
     assert f"--facts: {said}" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (
-            '{"continue": "false"}',
-            '[g] answered "false" for continue, which is neither true nor false, so it stops nothing',
-        ),
-        ('{"desicion": "deny"}', '[g] answered "desicion", which is no key of an answer; decision is'),
-    ],
-)
-def test_an_answer_that_says_nothing_is_warned_of(hookline, answer, said):
+def test_an_answer_that_says_nothing_is_warned_of(hookline):
     Path("answers.yaml").write_text(
         "hooks:\n  - id: g\n    on: tool.before\n    on_error: open\n"
-        f"    then: {{run: [echo, {json.dumps(answer)}], reads: json}}\n"
+        """    then: {run: [echo, '{"desicion": "deny"}'], reads: json}\n"""
     )
     result = hookline("fire", "tool.before", "--config", "answers.yaml", "--tool", "bash")
     assert result.exit_code == 0
-    assert said in result.stderr
+    assert '[g] answered "desicion", which is no key of an answer; decision is' in result.stderr
 
 
 @pytest.mark.parametrize(

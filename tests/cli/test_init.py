@@ -76,7 +76,9 @@ def test_packs_are_extended_and_act_at_once(hookline):
 @pytest.mark.parametrize("pack", ["recommended", "secrets", "production", "workspace", "quality", "hookline:secrets"])
 def test_the_pack_stops_the_command_that_is_suggested(hookline, pack):
     result = hookline("init", "--pack", pack)
-    suggested = [shlex.split(line)[1:] for line in result.stdout.splitlines() if "hookline fire" in line]
+    suggested = [
+        shlex.split(line.split("hookline ")[1]) for line in result.stdout.splitlines() if "hookline fire" in line
+    ]
     assert len(suggested) == (pack != "quality")
     for arguments in suggested:
         assert hookline(*arguments).exit_code in (2, 3)

@@ -20,6 +20,13 @@ def test_it_is_either_a_command_or_a_url(hookline, arguments):
     assert "either the server's command after -- or --url" in result.stderr
 
 
+def test_a_login_is_for_a_url_that_can_be_reached(hookline):
+    result = hookline("mcp", "--login", "--", "cat")
+    assert (result.exit_code, "--login needs --url" in result.stderr) == (1, True)
+    result = hookline("mcp", "--login", "--url", "http://127.0.0.1:1/")
+    assert (result.exit_code, "hookline: the login failed" in result.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("url", ["", "example.org", "ftp://example.org", "http://", "http://a:b:c/", "http://a/\n"])
 def test_a_url_is_http(hookline, url):
     result = hookline("mcp", "--url", url)

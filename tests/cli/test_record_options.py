@@ -19,10 +19,11 @@ def test_times() -> None:
     assert 3590 < age.total_seconds() < 3610
     assert since.convert("2026-11-16T09:00+00:00", None, None) == "2026-11-16T09:00:00.000000Z"
     assert since.convert("", None, None) == ""
+    assert since.convert("999999w", None, None) < "1900"
     assert re.fullmatch(r"[-\d]+T[:\d]+\.\d{6}Z", record_time(datetime.now(UTC)))
 
 
-@pytest.mark.parametrize("text", ["soon", "1", "h", "1y", "9999999999d", "2026-13-01"])
+@pytest.mark.parametrize("text", ["soon", "1", "h", "1y", "9999999999d", "2026-13-01", "0001-01-01"])
 def test_what_is_not_a_time(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a time"):
         Since().convert(text, None, None)

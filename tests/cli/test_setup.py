@@ -78,9 +78,16 @@ def test_in_a_project_the_file_is_written_and_trusted(hookline, home, project, m
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
     assert (report["applied"], report["doctor"][0]["good"]) == (True, True)
-    assert report["undo"] == ["hookline uninstall claude-code --project", "rm hookline.yaml hookline.schema.json"]
+    assert report["undo"] == [
+        "hookline uninstall claude-code --project",
+        "hookline trust --revoke",
+        "rm hookline.yaml hookline.schema.json",
+    ]
     assert "extends: [hookline:production]" in (project / "hookline.yaml").read_text()
     assert hookline("trust").exit_code == 0
+    assert hookline("trust", "--revoke").exit_code == 0
+    (project / "hookline.yaml").unlink()
+    assert "ask-before-publish" not in hookline("list").output
     assert not (home / ".config").exists()
 
 
@@ -137,3 +144,4 @@ def test_without_an_agent_there_is_nothing_to_set_up(hookline, claude_settings, 
     claude_settings.parent.rmdir()
     result = hookline("setup", "--yes")
     assert (result.exit_code, "no coding agent found" in result.stderr) == (1, True)
+    assert "hookline setup --agent claude-code" in result.stderr

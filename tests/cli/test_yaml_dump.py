@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.cli.yaml_dump import dump_yaml
@@ -36,7 +36,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(TEXT, VALUES, max_size=5))
 def test_our_reader_reads_back_what_was_written(value):
     document, problems = read_text(dump_yaml(value), "a.yaml", FileFormat.YAML)

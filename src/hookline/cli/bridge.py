@@ -47,8 +47,10 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
 
 def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta, stderr: int) -> None:
     from hookline.hosts.bridge import client, responder
+    from hookline.hosts.bridge.hook_cache import LoadOnce
     from hookline.hosts.bridge.log_file import log_to_file
     from hookline.hosts.bridge.protocol import AgentCall
+    from hookline.record.recorder import finish_sending
 
     payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
     cwd = os.getcwd() if os.path.exists(".") else ""
@@ -58,8 +60,9 @@ def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta, 
     reply = (
         responder.overdue_reply(agent, event)
         if overdue
-        else run_async(responder.respond_directly(call, ask_user_model))
+        else run_async(responder.respond_directly(call, LoadOnce(ask_user_model)))
     )
     for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
         client._write_all(descriptor, text.encode("utf-8", "replace"))
+    finish_sending()
     os._exit(reply.exit_code)

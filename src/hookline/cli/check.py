@@ -18,11 +18,11 @@ from hookline.cli.output import err, fit_terminal, out, out_json
 from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
-from hookline.engine.book import gc_paused
 from hookline.hooks.actions.chain import leaf_actions
 from hookline.hooks.hook import Hook
 from hookline.hosts.agents import AGENT_NAMES
 from hookline.hosts.agents.agent_tools import tools_of_agent
+from hookline.lazy_imports import gc_paused
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_folders, read_source

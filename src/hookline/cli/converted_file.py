@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from hookline.cli.adapted_hooks import adapt_hooks, is_adapted
 from hookline.cli.output import format_json
 from hookline.config.comments import assign_comments, find_comments
 from hookline.config.reader import salvage_text
@@ -19,6 +20,8 @@ from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import ParsedFile
 
 _HOOK_KEYS: Final = {"version", "spec", "hooks", "disableAllHooks", "$schema"}
+_ONE_HOOK_KEYS: Final = (frozenset(("when", "then")), frozenset(("program",)))
+"""Of files that are one hook: an older one of Kiro, and a program of Cline."""
 _JSON_ID_LINE: Final = re.compile(r' *"id": (".*"),?')
 _ID_LINE: Final = re.compile(r"( *)- id: (.*)")
 
@@ -38,10 +41,12 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
     hooks = list(_with_distinct_ids([hook for file in files for hook in _hooks_of(file, to)]))
     if not names_folders:
         hooks += [hook for file in files for hook in _folder_hooks(file)]
+    hooks = list(adapt_hooks(hooks, to))
     written = get_dialect(to).write(with_vocabulary(to, hooks))
     comments = _collect_comments(files, hooks)
     if written.kind != "yaml":
         others = tuple(line for file in files for line in _describe_other_keys(file, kept=()))
+        others += tuple(_describe_adapted(hooks, to))
         if written.kind == "jsonc":
             text = _insert_json_comments(format_json(written.value), comments)
             return ConvertedFile(text, written.not_expressible, others)
@@ -58,6 +63,13 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
     text = _insert_yaml_comments(dump_yaml(value), comments)
     others = tuple(line for file in files for line in _describe_other_keys(file, kept=kept))
     return ConvertedFile(text, written.not_expressible, others)
+
+
+def _describe_adapted(hooks: Sequence[Hook], to: str) -> Iterator[str]:
+    adapted = dict.fromkeys(hook.id for hook in hooks if is_adapted(hook))
+    if adapted:
+        what = f"{to} gives hooks other input, or reads their answer otherwise"
+        yield f"{what}. Install hookline where you use the file: it adapts {', '.join(adapted)}."
 
 
 def _hooks_of(file: ParsedFile, to: str) -> Iterator[Hook]:
@@ -109,7 +121,9 @@ def _has_app_keys(file: ParsedFile) -> bool:
 def _other_keys(file: ParsedFile) -> dict[str, Any]:
     document, _ = salvage_text(file.text, file.source.display_path)
     value = None if document is None else document.value
-    return {key: other for key, other in value.items() if key not in _HOOK_KEYS} if isinstance(value, dict) else {}
+    if not isinstance(value, dict) or any(keys <= value.keys() for keys in _ONE_HOOK_KEYS):
+        return {}
+    return {key: other for key, other in value.items() if key not in _HOOK_KEYS}
 
 
 def _describe_other_keys(file: ParsedFile, kept: Sequence[str]) -> Iterator[str]:

@@ -269,7 +269,7 @@ def _index() -> HelpIndex:
 
     packs = {each.name.removesuffix(".yaml"): each.read_text("utf-8") for each in (files(hookline) / "packs").iterdir()}
     pages = {topic: _read_page(page) for topic, page in find_pages().items() if topic not in _UNINDEXED_TOPICS}
-    return HelpIndex(pages, packs, {"native": FILE_KEYS | HOOK_KEYS, "conditions": CONDITIONS, "actions": ACTIONS})
+    return HelpIndex(pages, packs, {"native": {**FILE_KEYS, **HOOK_KEYS}, "conditions": CONDITIONS, "actions": ACTIONS})
 
 
 def _docs() -> Traversable:

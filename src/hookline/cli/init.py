@@ -88,9 +88,10 @@ def verb(packs: tuple[str, ...], force: bool) -> None:
     trust().accept(source for source in sources() if source.path == path.resolve())
     if packs:
         examples = [command for pack in packs if (command := _EXAMPLE_COMMANDS.get(pack.removeprefix("hookline:")))]
-        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}. Next: hookline list{', or' if examples else ''}")
-        for command in examples:
-            out(f"""  hookline fire tool.before --tool bash --input '{{"command": "{command}"}}'""")
-        return
-    out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
-    out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')
+        out(f"Wrote {FILE_NAME}, which extends {', '.join(packs)}.")
+    else:
+        examples = ["git push"]
+        out(f"Wrote {FILE_NAME} with two hooks.")
+    for command in examples:
+        out(f"""  Try it: hookline fire tool.before --tool bash --input '{{"command": "{command}"}}'""")
+    out("  Next: hookline install claude-code, or another agent. hookline setup finds yours.")

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from hookline.lazy_imports import gc_paused
+
 if TYPE_CHECKING:
     from hookline.cli.verb_group import FAILED, VERBS, cli, handle_error
 
@@ -35,11 +37,9 @@ def _fire_without_click(arguments: list[str]) -> int | None:
     """The exit code of `fire`; None for another verb, or if click must explain or complete the call."""
     if arguments[:1] != ["fire"] or _COMPLETION in os.environ:
         return None
-    gc.disable()  # as in import_without_gc
-    from hookline.cli.fire_call import fire, read_arguments
-    from hookline.cli.logging_setup import start_log
-
-    gc.enable()
+    with gc_paused():
+        from hookline.cli.fire_call import fire, read_arguments
+        from hookline.cli.logging_setup import start_log
     call = read_arguments(arguments[1:])
     if call is None:
         return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import re
 import uuid
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -17,7 +19,7 @@ import click
 from hookline.cli.async_runner import run_async
 from hookline.cli.context import current_directory, own_record, sources, trust
 from hookline.cli.options import Verb, config_option, explain_refusal, keep_going_option, on_problem
-from hookline.cli.output import err
+from hookline.cli.output import err, out
 from hookline.config.problem import errors_of, refuse_errors
 from hookline.errors import HooklineError, extra_required
 from hookline.formatting import printable
@@ -43,6 +45,7 @@ _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*)")
 @click.option(
     "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this header with every HTTP request."
 )
+@click.option("--login", is_flag=True, help="With --url: log in to the server in a browser (OAuth), and exit.")
 @click.option(
     "--name", default="", metavar="NAME", help="Name of the server in hooks; by default, the name that it reports."
 )
@@ -52,6 +55,7 @@ def verb(
     command: tuple[str, ...],
     url: str | None,
     headers: tuple[str, ...],
+    login: bool,
     name: str,
     configs: tuple[str, ...],
     keep_going: bool,
@@ -62,6 +66,7 @@ def verb(
     \b
     hookline mcp -- npx -y @modelcontextprotocol/server-filesystem .
     hookline mcp --name notes --url http://127.0.0.1:8000/mcp
+    hookline mcp --login --url https://issues.example/mcp
 
     Hooks match a tool as mcp.<server>.<tool>. A denied call returns a tool error with the reason. `ask` shows a form if
     the client supports it, and otherwise denies. Exit codes: 0 the client left, 1 the server failed or the config has
@@ -69,10 +74,14 @@ def verb(
     """
     if bool(command) == (url is not None):
         raise click.UsageError("Give either the server's command after -- or --url.")
+    if login and url is None:
+        raise click.UsageError("--login needs --url.")
     if url is not None:
         _check_url(url)
         with extra_required("hookline mcp --url needs an MCP client", "mcp"):
             import hookline.hosts.mcp.upstream_http  # noqa: F401
+    if login and url is not None:
+        return _log_in(url)
     parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     own = own_record() if configs else None
     watched = BookWatcher(_config_sources(configs), trust(), own_record=own)
@@ -116,9 +125,26 @@ async def _run_proxy(
 
 def _connect_url(url: str, headers: Mapping[str, str]) -> HttpUpstream:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # keeps its tracebacks out of the log
+    from hookline.hosts.mcp.oauth_login import stored_auth
     from hookline.hosts.mcp.upstream_http import HttpUpstream
 
-    return HttpUpstream(url, headers)
+    has_token = any(name.lower() == "authorization" for name in headers)
+    return HttpUpstream(url, headers, None if has_token else stored_auth(url, state_directory()))
+
+
+def _log_in(url: str) -> int:
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    from hookline.hosts.mcp.oauth_login import log_in
+
+    run_async(log_in(url, state_directory(), _open_link))
+    out(f"Logged in to {url}. `hookline mcp --url {url}` uses this login from now on.")
+    return 0
+
+
+async def _open_link(link: str) -> None:
+    """A browser that prints or cannot be opened changes nothing: the link is shown."""
+    err(f"Log in here, if your browser does not open: {link}")
+    await asyncio.to_thread(webbrowser.open, link)
 
 
 def _check_url(url: str) -> None:

@@ -173,6 +173,8 @@ def shorten_line(line: str, width: int) -> str:
 
 def terminal_width() -> int:
     """80 if the output is not a terminal, unless COLUMNS says otherwise."""
+    if isinstance(sys.stdout, _TerminalText) and sys.stdout.columns is not None:
+        return sys.stdout.columns
     return shutil.get_terminal_size((80, 24)).columns
 
 
@@ -200,9 +202,9 @@ def page_output(*, enabled: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def collect_output() -> Iterator[Callable[[], str]]:
-    """Yields a function that returns what was printed inside, with the colours of a terminal."""
-    shown, sys.stdout = sys.stdout, (collected := _TerminalText("utf-8"))
+def collect_output(columns: int) -> Iterator[Callable[[], str]]:
+    """Yields a function that returns what was printed inside, with the colours of a terminal, in lines of this width."""
+    shown, sys.stdout = sys.stdout, (collected := _TerminalText("utf-8", columns))
     try:
         yield collected.text
     finally:
@@ -210,9 +212,10 @@ def collect_output() -> Iterator[Callable[[], str]]:
 
 
 class _TerminalText(io.TextIOWrapper):
-    """Collects text for a terminal with this encoding."""
+    """Collects text for a terminal with this encoding, and of this width, if it is not that of the terminal itself."""
 
-    def __init__(self, encoding: str) -> None:
+    def __init__(self, encoding: str, columns: int | None = None) -> None:
+        self.columns = columns
         self._bytes = io.BytesIO()
         super().__init__(self._bytes, encoding, newline="\n", write_through=True)
 

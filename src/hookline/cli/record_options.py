@@ -14,6 +14,7 @@ import click
 
 from hookline.cli.context import load_book
 from hookline.cli.output import Colour, format_json
+from hookline.cli.progress import show_progress
 from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.hooks.tools import find_main_field
@@ -24,6 +25,7 @@ from hookline.record.segment import RecordDirectory, record_directory
 _AGO: Final = re.compile(r"([0-9]{1,6})([smhdw])")
 _MAX_INPUT: Final = 300  # characters
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_BEFORE_ALL_TIMES: Final = "0001-01-01T00:00:00.000000Z"
 VERDICT_COLOURS: Final = {"deny": Colour.RED, "ask": Colour.YELLOW, "allow": Colour.GREEN, "silent": Colour.DIM}
 
 
@@ -37,12 +39,14 @@ class Since(click.ParamType):  # type: ignore[type-arg]
             return value
         ago = _AGO.fullmatch(value)
         if ago is not None:
-            return record_time(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+            try:
+                return record_time(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+            except OverflowError:
+                return _BEFORE_ALL_TIMES
         try:
-            given = datetime.fromisoformat(value)
-        except ValueError:
+            return record_time(datetime.fromisoformat(value))
+        except (ValueError, OverflowError):
             self.fail(f"{printable(value)!r} is not a time. Write 2h, 7d, 2026-11-16 or 2026-11-16T09:00.", param, ctx)
-        return record_time(given.astimezone(UTC))
 
 
 since_option = click.option(
@@ -66,7 +70,7 @@ def the_record() -> RecordDirectory:
     """The user's record. First, what is due is archived, so that reading it stays quick."""
     directory = record_directory(state_directory())
     if directory.is_archiving_due():
-        with quiet_hooks():
+        with quiet_hooks(), show_progress(lambda: "archiving records"):
             archive_if_due(directory, lambda: load_book((), None, importing=False).record.keep)
     return directory
 
@@ -92,18 +96,21 @@ def local_time(at: str, *, date: bool = False) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
 
 
-def input_text(input: Any) -> str:
-    """What a call is about, on one line: its main field, the only text in its input, or the input as JSON."""
+def input_text(input: Any, most: int | None = _MAX_INPUT) -> str:
+    """What a call is about, on one line: its main field, the only text in its input, or the input as JSON.
+
+    At most so many characters of it, for a line of a table; `None`: all.
+    """
     if input is None:
         return ""
     if isinstance(input, dict):
         texts = [value for value in input.values() if isinstance(value, str)]
         main = find_main_field(input)
         if main is not None:
-            return printable(input[main][:_MAX_INPUT])
+            return printable(input[main][:most])
         if len(input) == 1 and len(texts) == 1:
-            return printable(texts[0][:_MAX_INPUT])
-    return printable(format_json(input, indent=None)[:_MAX_INPUT])
+            return printable(texts[0][:most])
+    return printable(format_json(input, indent=None)[:most])
 
 
 def short_id(id: str) -> str:

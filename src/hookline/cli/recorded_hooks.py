@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hookline.cli.context import load_book, sources, trust
-from hookline.config.problem import refuse_errors
+from hookline.config.problem import Problem, refuse_errors
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.record.hooks_then import load_hook_files, read_hook_files
@@ -35,6 +35,11 @@ class RecordedHooks:
         if key not in self._now:
             self._now[key] = _load_now(*key)
         return self._now[key]
+
+    def problems(self) -> list[Problem]:
+        """Of today's hooks that were asked: a file that was changed since it was trusted decides as it did before."""
+        books = self._now.values() if self._named is None else (self._named,)
+        return [problem for book in books for problem in book.problems]
 
     def then(self, record: Record) -> Book:
         """The hooks that were in force; none if their texts are not kept any more."""

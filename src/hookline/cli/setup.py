@@ -72,7 +72,10 @@ def verb(agents: tuple[str, ...], packs: tuple[str, ...], user: bool, project: b
     here, chosen_scope = machine(), scope_of(user, project)
     found = [name for name in AGENT_NAMES if is_agent_present(get_agent(name), here)]
     if not (agents or found):
-        raise HooklineError(f"no coding agent found. hookline supports {', '.join(AGENT_NAMES)}.")
+        raise HooklineError(
+            "no coding agent found on the PATH or in your home directory. Install one, or name it as in `hookline setup --agent "
+            f"claude-code`. Names: {', '.join(AGENT_NAMES)}"
+        )
     asks = not (yes or as_json)
     try:
         names = list(dict.fromkeys(agents)) or (_ask_agents(found) if asks else found)
@@ -140,11 +143,14 @@ class _SetupPlan:
         option = " --project" if self.scope is InstallScope.PROJECT else ""
         steps = [f"hookline uninstall {name}{option}" for name in self.agents]
         file = self.hooks_file
+        if option and file.before is None:  # a trusted file stays in force when it is deleted
+            steps.append("hookline trust --revoke")
         if file.before is None:
             steps.append(f"rm {' '.join(_shell_path(each, self.here) for each in (file.path, file.schema) if each)}")
         elif file.before != file.after:
             line = extends_line(self.references).strip()
             steps.append(f"remove the line `{line}` from {self.here.display_path(file.path)}")
+            steps += ["hookline trust"] if option else []
         return steps
 
 

@@ -39,6 +39,7 @@ VERBS: Final = {
     "verify": ("hookline.cli.verify", "Check that no record was changed, removed or inserted."),
     "hub": ("hookline.cli.hub", "Serve the console, the API and browser agents."),
     "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),
+    "adapt": ("hookline.cli.adapt", "Run one agent's hook as a hook of another agent."),
     "serve": ("hookline.cli.serve", "Run the local engine that answers the bridge."),
     "help": ("hookline.cli.help", "Read the documentation in the terminal."),
     "completion": ("hookline.cli.completion", "Print a shell completion script."),

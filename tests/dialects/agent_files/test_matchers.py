@@ -116,7 +116,7 @@ def test_a_matcher_in_a_hook_file_of_kiro_is_written_as_it_was_read(matcher: str
         (FILE_FORMAT, "PreToolUse", "@git/.*"),
         (FORMATS["kiro"], "preToolUse", "@git"),
         (FORMATS["codex"], "PreToolUse", "^mcp__git__"),
-        (FORMATS["gemini_cli"], "BeforeTool", "^mcp__git__"),
+        (FORMATS["gemini_cli"], "BeforeTool", "^mcp_git_"),
     ],
 )
 @pytest.mark.parametrize(("text", "vocabulary"), [("mcp.git.*", "native"), ("@git/*", "kiro")])

@@ -13,6 +13,7 @@ from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.event import Event
 from hookline.hooks.tools import NATIVE, VOCABULARIES, kind_of_name
 from hookline.patterns.matchers import shorthand
+from hookline.patterns.pattern import Syntax, pattern
 
 
 def parsed(value: Any) -> Any:
@@ -39,3 +40,28 @@ def test_a_native_name_becomes_the_format_s() -> None:
 def test_a_tool_that_the_format_cannot_name(text: str) -> None:
     with pytest.raises(NotExpressible):
         write_matcher(match_tool_name(shorthand("tool", text), NATIVE))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("cursor", "^MCP:"),
+        ("gemini_cli", "mcp_acme_.*"),
+        ("gemini_cli", "mcp_github_enterprise_.*"),
+        ("gemini_cli", "_acme_delete"),
+        ("kiro", "@acme/.*"),
+        ("opencode", "acme_.*"),
+    ],
+)
+def test_a_pattern_of_mcp_tools_that_are_spelled_otherwise(dialect: str, text: str) -> None:
+    """In the format it would match no tool."""
+    with pytest.raises(NotExpressible):
+        write_matcher(match_tool_name(pattern(text, Syntax.JAVASCRIPT), VOCABULARIES[dialect]))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [("windsurf", "^mcp[_.]"), ("gemini_cli", "^mcp_"), ("gemini_cli", "^my_tool"), ("codex", "^mcp__acme__")],
+)
+def test_a_pattern_that_means_the_same_tools(dialect: str, text: str) -> None:
+    assert write_matcher(match_tool_name(pattern(text, Syntax.JAVASCRIPT), VOCABULARIES[dialect])) == {"pattern": text}

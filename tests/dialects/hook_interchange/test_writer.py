@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from dialect_conversion import decision_summaries, load_hooks, round_trip_native, write_hooks
+from hookline.config.problem import Problem
+from hookline.config.reader import read_text
 from hookline.dialects.conversion import with_vocabulary
-from hookline.dialects.dialect import get_dialect
+from hookline.dialects.dialect import get_dialect, recognise_dialect
 
 DENIES = "echo no >&2; exit 2"
 MATCHERS: tuple[Any, ...] = (
@@ -166,3 +168,27 @@ def test_native_answers_have_no_program() -> None:
     written = get_dialect("hook_interchange").write(load_hooks("native", rule, "hookline.json"))
     assert written.value["hooks"] == []
     assert written.not_expressible == ("no (hookline.json:1): an answer of its own (deny)",)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "matcher"),
+    [
+        (".codex/hooks.json", '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [HOOK]}]}}', "shell"),
+        (".gemini/settings.json", '{"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [HOOK]}]}}', "shell"),
+        (".factory/settings.json", '{"hooks": {"PreToolUse": [{"matcher": "Execute", "hooks": [HOOK]}]}}', "shell"),
+        (".qwen/settings.json", '{"hooks": {"PreToolUse": [{"matcher": "run_shell_command", "hooks": [HOOK]}]}}', "shell"),
+        (".kiro/hooks/a.json", '{"hooks": [{"name": "a", "trigger": "PreToolUse", "matcher": "shell", "action": HOOK}]}', "shell"),
+        (".gemini/settings.json", '{"hooks": {"BeforeTool": [{"matcher": "run_.*", "hooks": [HOOK]}]}}', None),
+        (".github/hooks/a.json", '{"hooks": {"preToolUse": [HOOK]}}', None),
+    ],
+)  # fmt: skip
+def test_commands_of_coding_agents(file: str, text: str, matcher: str | None) -> None:
+    """Those whose exit code 2 alone blocks. In Copilot CLI every other one does too."""
+    document, _ = read_text(text.replace("HOOK", '{"type": "command", "command": "./check.sh"}'), file)
+    assert document is not None
+    dialect = recognise_dialect(document)
+    assert not isinstance(dialect, Problem)
+    hooks = dialect.load(document).hooks
+    written = get_dialect("hook_interchange").write(with_vocabulary("hook_interchange", hooks))
+    assert [each["matcher"] for each in written.value["hooks"]] == ([] if matcher is None else [matcher])
+    assert all(each["blocking"] for each in written.value["hooks"])

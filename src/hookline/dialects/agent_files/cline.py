@@ -32,7 +32,8 @@ from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import Template, escape_braces, parse_template
 
-_TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "parameters": "{{tool.input | texts}}"}
+_TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "tool": "{{tool.name}}", "parameters": "{{tool.input | texts}}"}
+"""Cline's pages have the name under either key, and hooks read either."""
 _CALL_STDIN: Final = {"id": "{{tool.id | or_empty}}", "name": "{{tool.name}}", "input": "{{tool.input}}"}
 _INTERPRETERS: Final = {
     ".sh": ("bash",),

@@ -18,7 +18,8 @@ from hookline.lazy_dataclasses import dataclass, field
 class AgentFileDialect:
     format: AgentFormat
     written_keys: dict[str, Any] = field(default_factory=dict)  # beside `hooks`, in a file that hookline writes
-    list_format: AgentFormat | None = None  # of the agent's newer files, which have one list for all events
+    newer_format: AgentFormat | None = None  # of the agent's newer files, which have one list for all events
+    older_format: AgentFormat | None = None  # of files that older versions of the agent have
     has_app_keys = False
 
     @property
@@ -29,7 +30,7 @@ class AgentFileDialect:
         """By its place, or by an event or a key that only this agent has."""
         if any(PurePath(document.file).match(place.pattern) for place in CONFIG_LOCATIONS[self.name]):
             return True
-        if self.list_format is not None and has_list(self.list_format, document):
+        if self._format_by_shape(document) is not None:
             return True
         hooks = hooks_value(self.format, document)
         if not isinstance(hooks, dict) or not hooks or PurePath(document.file).parent.name.startswith("."):
@@ -43,24 +44,34 @@ class AgentFileDialect:
         return any(isinstance(entry, dict) and self.format.own_keys & entry.keys() for entry in entries)
 
     def load(self, document: Document) -> LoadResult:
-        if self.list_format is not None and self._is_list_file(self.list_format, document):
-            return load_agent_file(self.list_format, document)
-        return load_agent_file(self.format, document)
+        return load_agent_file(self._format_of(document), document)
 
-    def _is_list_file(self, format: AgentFormat, document: Document) -> bool:
-        """By its place, else by its shape."""
-        path = PurePath(document.file)
-        by_place = {
-            place.pattern in format.places for place in CONFIG_LOCATIONS[self.name] if path.match(place.pattern)
-        }
-        return True in by_place if by_place else has_list(format, document)
+    def _format_of(self, document: Document) -> AgentFormat:
+        """By its place, else by its shape. Older files stand in the places of newer ones too."""
+        by_shape, path = self._format_by_shape(document), PurePath(document.file)
+        if by_shape is not None and by_shape is self.older_format:
+            return by_shape
+        places = {place.pattern for place in CONFIG_LOCATIONS[self.name] if path.match(place.pattern)}
+        others = (self.newer_format, self.older_format)
+        by_place = next((each for each in others if each is not None and not places.isdisjoint(each.places)), None)
+        return by_place or (None if places else by_shape) or self.format
+
+    def _format_by_shape(self, document: Document) -> AgentFormat | None:
+        older, newer = self.older_format, self.newer_format
+        if older is not None and older.rewrite is not None and older.rewrite(document.value) is not None:
+            return older
+        return newer if newer is not None and has_list(newer, document) else None
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.agent_files.schema import build_schema
 
-        return build_schema(self.format, self.list_format)
+        return build_schema(self.format, self.newer_format)
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         from hookline.dialects.agent_files.writer import write_agent_file
 
-        return write_agent_file(self.list_format or self.format, hooks, self.written_keys)
+        return write_agent_file(self.written_format, hooks, self.written_keys)
+
+    @property
+    def written_format(self) -> AgentFormat:
+        return self.newer_format or self.format

@@ -81,6 +81,7 @@ class HandlerType:
     required: tuple[str, ...]
     timeout: timedelta | None = None  # None: the file's default
     not_here: str = ""  # why hookline does not run such hooks
+    read_as: str = ""  # the type of other files that it is, by another name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +130,9 @@ class AgentFormat:
     events_at_top: Callable[[str], bool] | None = None  # whether the file of this name has its events at the top
     own_events: frozenset[str] = frozenset()  # events that tell a file of this agent wherever it is
     own_keys: frozenset[str] = frozenset()  # keys of a handler that do
+    rewrite: Callable[[Any], Any] | None = None
+    """From a file's value of yet another shape to one of this shape; None if it has not that shape."""
+    vocabulary_name: str = ""  # of the tools' names, if it is not the agent's
 
     @property
     def events(self) -> dict[str, str]:
@@ -137,7 +141,7 @@ class AgentFormat:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return VOCABULARIES[self.name]
+        return VOCABULARIES[self.vocabulary_name or self.name]
 
     def vocabulary_at(self, event_name: str) -> Vocabulary:
         return VOCABULARIES["claude_code"] if event_name in self.claude_events else self.vocabulary

@@ -11,6 +11,7 @@ from typing import Final
 from hookline.config.node import Node, format_value
 from hookline.config.problem import Severity
 from hookline.dialects.agent_files.format import MILLISECOND, SECOND, AgentFormat
+from hookline.dialects.dialect import CONFIG_LOCATIONS
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, agent_of_own_entry, literal_shell_template
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.ask_model import AskModel
@@ -65,7 +66,7 @@ def parse_timeout(format: AgentFormat, at: Node, default: timedelta) -> timedelt
 
 def parse_action(format: AgentFormat, at: Node, event_name: str, type_: str, timeout: timedelta) -> Action | None:
     """None after a problem."""
-    return _PARSERS[type_](format, at, event_name, timeout)
+    return _PARSERS[format.handlers[type_].read_as or type_](format, at, event_name, timeout)
 
 
 def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: timedelta) -> Action | None:
@@ -81,7 +82,7 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
         env=(*format.environment_templates(event_name), *_parse_environment(format, at)),
         cwd=_parse_directory(format, at, event_name),
     )
-    args = at.get("args") if "args" in format.handlers["command"].keys else None
+    args = at.get("args") if "args" in _command_keys(format) else None
     if args is not None:
         texts = [text for place in args.items() if (text := place.text(empty=True)) is not None]
         program = CommandTemplate(
@@ -94,8 +95,12 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
     return RunProgram(program, format.result_parser(event_name), timeout, hold_if_broken=holds)
 
 
+def _command_keys(format: AgentFormat) -> tuple[str, ...]:
+    return next(each.keys for type_, each in format.handlers.items() if "command" in (type_, each.read_as))
+
+
 def _parse_environment(format: AgentFormat, at: Node) -> tuple[tuple[str, Template | None], ...]:
-    place = at.get("env") if "env" in format.handlers["command"].keys else None
+    place = at.get("env") if "env" in _command_keys(format) else None
     if place is None:
         return ()
     given = [(name, value.text(empty=True)) for name, value in place.entries()]
@@ -104,7 +109,7 @@ def _parse_environment(format: AgentFormat, at: Node) -> tuple[tuple[str, Templa
 
 def _parse_directory(format: AgentFormat, at: Node, event_name: str) -> Template | None:
     """Relative to the project."""
-    keys = [key for key in _DIRECTORY_KEYS if key in format.handlers["command"].keys]
+    keys = [key for key in _DIRECTORY_KEYS if key in _command_keys(format)]
     place = next((found for key in keys if (found := at.get(key)) is not None), None)
     text = None if place is None else place.text(empty=True)
     if not text:
@@ -118,9 +123,14 @@ def _default_directory(format: AgentFormat, file: str, event_name: str) -> Templ
     """The project's directory; for a user's own file, the one that it is in."""
     if not format.runs_in_project:
         return None
-    if file.startswith("~/"):
-        return _constant(format, os.path.expanduser(os.path.dirname(file)))
+    directory = os.path.dirname(os.path.abspath(os.path.expanduser(file)))
+    if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in _user_places(format)):
+        return _constant(format, directory)
     return parse_template("{{workspace}}", PlaceholderResolver(format.vocabulary_at(event_name)))
+
+
+def _user_places(format: AgentFormat) -> list[str]:
+    return [place.pattern for place in CONFIG_LOCATIONS[format.name] if place.user]
 
 
 def _constant(format: AgentFormat, text: str) -> Template:

@@ -1,4 +1,7 @@
-"""The kimi_code dialect: the hooks of Kimi Code in its `config.toml`, for every other agent."""
+"""The kimi_code dialect: the hooks of Kimi Code in its `config.toml`, for every other agent.
+
+Kimi CLI, which came before it, has the same file elsewhere, with other names of tools.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from hookline.dialects.agent_files.format import (
     define_format,
 )
 from hookline.hooks.actions.program_result import ResultFormat
+from hookline.lazy_dataclasses import replace
 
 _TOOL_STDIN: Final = {**TOOL_STDIN, "tool_call_id": "{{tool.id}}"}
 
@@ -47,4 +51,5 @@ FORMAT: Final = define_format(
         deduplicates=True,
     )
 )
-DIALECT: Final = AgentFileDialect(FORMAT)
+CLI_FORMAT: Final = replace(FORMAT, title="Kimi CLI", places=(".kimi/config.toml",), vocabulary_name="kimi_cli")
+DIALECT: Final = AgentFileDialect(FORMAT, older_format=CLI_FORMAT)

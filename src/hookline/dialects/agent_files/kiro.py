@@ -1,6 +1,7 @@
 """The kiro dialect: the hooks of Kiro, for every other agent.
 
 They are in its agents, `.kiro/agents/*.json`; since CLI 3 and IDE 1 also in files of their own, `.kiro/hooks/*.json`.
+Before, the editor had a file for each hook, `.kiro/hooks/*.kiro.hook`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.outcome import Audience
+from hookline.lazy_dataclasses import replace
 
 _TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
 _COMMON_STDIN: Final = {"cwd": "{{cwd}}", "session_id": "{{session.id}}"}
@@ -103,4 +105,57 @@ FILE_FORMAT: Final = AgentFormat(
     unsupported_events=("PreTaskExec", "PostTaskExec", "PostFileCreate", "PostFileSave", "PostFileDelete", "Manual"),
     file_keys=("version", "hooks", "$schema", "name", "description"),
 )
-DIALECT: Final = AgentFileDialect(FORMAT, {"version": "v1"}, FILE_FORMAT)
+_BLOCKS: Final = ResultParser(ResultFormat.NONZERO, Audience.AGENT, reason="{output}")
+_EDITOR_TRIGGERS: Final = {
+    "promptSubmit": "userPromptSubmit",
+    "preToolUse": "preToolUse",
+    "postToolUse": "postToolUse",
+    "agentStop": "stop",
+}
+
+
+def _rewrite_editor_hook(value: Any) -> Any:
+    """A file with one hook (`when` and `then`) as a list of hooks: one for each of its kinds of tools."""
+    if not isinstance(value, dict) or not {"when", "then"} <= value.keys() or "hooks" in value:
+        return None
+    when, then = value["when"], value["then"]
+    entry = {key: held for key, held in value.items() if key not in ("when", "version")}
+    if not isinstance(when, dict):
+        return {"hooks": [{**entry, "when": when}]}
+    known = ("type", "patterns", "toolTypes")
+    entry |= {"when": when.get("type"), **{f"when.{key}": held for key, held in when.items() if key not in known}}
+    if isinstance(then, dict) and "timeout" in then:
+        entry["timeout"] = then["timeout"]
+    tools = when.get("toolTypes")
+    matchers = tools if isinstance(tools, list) else [] if tools is None else [tools]
+    return {"hooks": [{**entry, "matcher": each} for each in matchers] or [entry]}
+
+
+EDITOR_FORMAT: Final = replace(
+    FILE_FORMAT,
+    places=(".kiro/hooks/*.kiro.hook",),
+    event_names=frozenset(_EDITOR_TRIGGERS),
+    entry_event_key="when",
+    action_key="then",
+    handlers={
+        "runCommand": HandlerType(keys=("command", "timeout"), required=("command",), read_as="command"),
+        "askAgent": HandlerType(keys=("prompt",), required=("prompt",), read_as="agent"),
+    },
+    entry_keys=(*FILE_FORMAT.entry_keys, "shortName", "workspaceFolderName"),
+    matcher_facts={},
+    results={"promptSubmit": _BLOCKS, "preToolUse": _BLOCKS, "postToolUse": _CONTEXT, "agentStop": _CONTEXT},
+    stdin={trigger: _STDIN[name] for trigger, name in _EDITOR_TRIGGERS.items()},
+    environment={"USER_PROMPT": "{{prompt | or_empty}}"},
+    unsupported_events=(
+        "fileEdited",
+        "fileCreated",
+        "fileDeleted",
+        "userTriggered",
+        "preTaskExecution",
+        "postTaskExecution",
+    ),
+    file_keys=(),
+    deduplicates=True,
+    rewrite=_rewrite_editor_hook,
+)
+DIALECT: Final = AgentFileDialect(FORMAT, {"version": "v1"}, FILE_FORMAT, EDITOR_FORMAT)

@@ -44,6 +44,9 @@ _COMMAND_PATTERN: Final = "commandRegex"
 
 def load_agent_file(format: AgentFormat, document: Document) -> LoadResult:
     problems: list[Problem] = []
+    rewritten = None if format.rewrite is None else format.rewrite(document.value)
+    if rewritten is not None:
+        document = replace(document, value=rewritten)
     hooks = tuple(_parse_hooks(format, document, problems))
     return LoadResult(hooks, tuple(problems), is_readable=_is_readable(format, document))
 

@@ -44,11 +44,11 @@ _PROPERTIES: Final[Schema] = {
 }
 
 
-def build_schema(format: AgentFormat, list_format: AgentFormat | None = None) -> Schema:
-    """`list_format` is that of other files of the same agent."""
+def build_schema(format: AgentFormat, newer_format: AgentFormat | None = None) -> Schema:
+    """`newer_format` is that of the agent's newer files, which have a list."""
     schema = _build_schema(format)
-    if list_format is not None:
-        other = _build_schema(list_format)
+    if newer_format is not None:
+        other = _build_schema(newer_format)
         schema["$defs"] |= {
             "list": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
             "hook": other["$defs"]["entry"],

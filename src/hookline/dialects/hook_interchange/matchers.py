@@ -19,8 +19,11 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
+_GROUP: Final = lazy_pattern(r"\^\(\?:([^()]*)\)\$")
 _GLOB_CHARACTERS: Final = lazy_pattern(r"[*?\[\]|]")
 _BEYOND_RE2: Final = lazy_pattern(r"\(\?(?:[=!]|<[=!]|>)|(?<!\\)(?:\\\\)*\\[1-9]|\(\?P=")
+_WORD: Final = lazy_pattern(r"[A-Za-z0-9-]+")
+_MAX_WORDS: Final = 20  # of a pattern that are tried as names
 _MCP_NAME: Final = lazy_pattern(r"mcp__(?P<server>(?:(?!__).)+)__(?P<tool>.+)")
 _NAMES_BY_KIND: Final = {kind: name for name, kind in TOOL_KINDS.items()}
 _HINT: Final = 'Write a tool such as "shell", {"pattern": "…"}, {"mcp": {"server": "…"}}, or a list of these.'
@@ -93,8 +96,12 @@ def _parse_mcp(at: Node) -> Condition | None:
 def write_matcher(when: Condition) -> Any:
     """Raises NotExpressible."""
     parts = when.parts if isinstance(when, AnyOf) else (when,)
-    written = [each for part in parts for each in _write_part(part)]
+    written = _distinct([each for part in parts for each in _write_part(part)])
     return written[0] if len(written) == 1 else written
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    return [each for index, each in enumerate(values) if each not in values[:index]]
 
 
 def _write_part(when: Condition) -> list[Any]:
@@ -103,12 +110,39 @@ def _write_part(when: Condition) -> list[Any]:
     compiled, source = when.pattern, when.subject.vocabulary
     if isinstance(compiled, Shorthand) and compiled.word in ("tool", "exactly"):
         names = [compiled.text] if compiled.word == "exactly" else [each.strip() for each in compiled.text.split("|")]
-        written = [_write_name(name, source) for name in names]
-        return [each for index, each in enumerate(written) if each not in written[:index]]
-    is_plain = isinstance(compiled, Pattern) and not compiled.whole and not _BEYOND_RE2.search(compiled.source)
-    if not is_plain or (source != VOCABULARY and any(compiled.search(name) for name in source.known_names)):
+        return _distinct([_write_name(name, source) for name in names])
+    named = _named_tools(compiled, source) if isinstance(compiled, Pattern) else []
+    if named:
+        return _distinct([_write_name(name, source) for name in named])
+    if not isinstance(compiled, Pattern) or compiled.whole or _BEYOND_RE2.search(compiled.source):
+        raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
+    names_known_tools = source != VOCABULARY and any(compiled.search(name) for name in source.known_names)
+    if names_known_tools or not _matches_same_mcp_tools(compiled, source):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
     return [{"pattern": compiled.source}]
+
+
+def _matches_same_mcp_tools(compiled: Pattern, source: Vocabulary) -> bool:
+    """Whether the pattern surely means the same MCP tools, whose names may be spelled otherwise there."""
+    if source.mcp == VOCABULARY.mcp:
+        return True
+
+    def matches(server: str, tool: str) -> tuple[bool, bool]:
+        spelled = (each.mcp.format(server=server, tool=tool) for each in (source, VOCABULARY))
+        one, other = (bool(compiled.search(name)) for name in spelled)
+        return one, other
+
+    marker = source.mcp.partition("{")[0].strip("_.")
+    if marker in compiled.source:  # without a marker, any name may be that of an MCP tool
+        return all(matches("x", "y"))
+    words = ("x", *dict.fromkeys(_WORD.findall(compiled.source)))[:_MAX_WORDS]
+    return all(one == other for one, other in (matches(s, t) for s in words for t in words))
+
+
+def _named_tools(compiled: Pattern, source: Vocabulary) -> list[str]:
+    """The names in a pattern such as `a|b`, if it matches these of the known names and no others."""
+    names = _GROUP.sub(r"\1", compiled.source).split("|")
+    return names if {name for name in source.known_names if compiled.search(name)} == set(names) else []
 
 
 def _write_name(name: str, source: Vocabulary) -> Any:

@@ -84,7 +84,7 @@ MODEL_GUARDS: Final = {
 """What it counts as if a model that was to block does not answer."""
 UNCONVERTED_KEYS: Final = {"provider_data", "capabilities", "platform", "model", "agent", "status_message"}
 """Keys of a hook and of its handler that no writer keeps."""
-_CLAUDE_EVENTS: Final = {
+CLAUDE_EVENTS: Final = {
     "before_tool_execute": "PreToolUse",
     "after_tool_execute": "PostToolUse",
     "tool_use_failure": "PostToolUseFailure",
@@ -102,7 +102,7 @@ _CLAUDE_EVENTS: Final = {
 
 
 def stdin_of(event_name: str) -> DataTemplate:
-    return stdin_template(_CLAUDE_EVENTS[event_name])
+    return stdin_template(CLAUDE_EVENTS[event_name])
 
 
 def result_parser(blocking: bool) -> ResultParser:

@@ -34,7 +34,11 @@ from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, Template
 
 _WORKSPACE: Final = "{{workspace}}"
-_BLOCKING: Final = (ResultFormat.INTERCHANGE, ResultFormat.CLAUDE, ResultFormat.JSON, ResultFormat.EXIT2)
+_BLOCKING: Final = (
+    ResultFormat.INTERCHANGE, ResultFormat.CLAUDE, ResultFormat.JSON, ResultFormat.EXIT2, ResultFormat.CODEX,
+    ResultFormat.DROID, ResultFormat.GEMINI, ResultFormat.QWEN,
+)  # fmt: skip
+"""Exit code 2 blocks, and no other; what JSON says beyond the format's own keys is lost."""
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:

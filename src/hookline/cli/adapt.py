@@ -1,0 +1,93 @@
+"""`hookline adapt`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from hookline.cli.async_runner import run_async
+from hookline.cli.bridge_model import ask_user_model
+from hookline.cli.options import DialectName, Verb
+from hookline.errors import ConfigError, HooklineError
+
+if TYPE_CHECKING:
+    from hookline.engine.book import Book
+    from hookline.hosts.agents.agent import Reply
+
+
+@click.command("adapt", cls=Verb, short_help="Run one agent's hook as a hook of another agent.")
+@click.argument("agent")
+@click.argument("event")
+@click.argument("dialect", type=DialectName())
+@click.argument("hooks", metavar="JSON")
+@click.option("--timeout", type=click.IntRange(min=1), help="Seconds after which the agent ends this call.")
+def verb(agent: str, event: str, dialect: str, hooks: str, timeout: int | None) -> None:
+    """Run a hook that was written for one agent as a hook of another. `hookline convert` writes such commands where the
+    two agents give a hook other input or read its answer otherwise.
+
+    \b
+    hookline adapt claude-code PreToolUse cursor '{"hooks": {"beforeShellExecution": [{"command": "./guard.sh"}]}}'
+
+    AGENT calls this at its EVENT, with its payload on stdin. The hooks, a file of DIALECT as JSON, get what their own agent
+    would send them, and their answer is the reply, in AGENT's words. Nothing else decides: no file is read.
+    """
+    if sys.platform == "win32":
+        raise HooklineError("coding agents cannot call hookline on Windows yet")
+    from hookline.hosts.bridge import client
+
+    stderr = os.dup(2)
+    try:
+        reply = _reply(
+            agent, event, load_hooks(dialect, hooks), None if timeout is None else timedelta(seconds=timeout)
+        )
+    except Exception as error:  # a guard that cannot be asked must not let a tool run
+        client.exit_without_answer(event, error, stderr)
+    for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
+        client._write_all(descriptor, text.encode("utf-8", "replace"))
+    os._exit(reply.exit_code)
+
+
+def load_hooks(dialect: str, hooks: str) -> Book:
+    """Raises HooklineError if there are none, or one of them cannot be read."""
+    import zlib
+
+    from hookline.config.problem import errors_of
+    from hookline.config.reader import FileFormat, read_text
+    from hookline.dialects.dialect import get_dialect
+    from hookline.engine.book import Book, Layer
+    from hookline.hooks.record_settings import RecordSettings
+
+    file = f"adapt-{zlib.crc32(hooks.encode('utf-8', 'replace')):08x}"  # two hooks never share a count
+    document, problems = read_text(hooks, file, FileFormat.JSON)
+    if document is None:
+        raise ConfigError(problems)
+    loaded = get_dialect(dialect).load(document)
+    errors = errors_of(loaded.problems)
+    if errors or not loaded.hooks:
+        raise ConfigError(errors) if errors else HooklineError("the JSON has no hooks")
+    not_recorded = RecordSettings(enabled=False)  # as any hook that the agent itself runs
+    return Book([Layer(dialect, loaded.hooks)], record=not_recorded)
+
+
+def _reply(agent: str, event: str, book: Book, timeout: timedelta | None) -> Reply:
+    from hookline.cli.logging_setup import is_debugging
+    from hookline.hosts.agents import event_timeout, get_agent
+    from hookline.hosts.bridge import client
+    from hookline.hosts.bridge.hook_cache import GivenHooks
+    from hookline.hosts.bridge.log_file import log_to_file
+    from hookline.hosts.bridge.protocol import AgentCall
+    from hookline.hosts.bridge.responder import respond_directly
+
+    if get_agent(agent).find_event(event) is None:
+        raise HooklineError(f"{event!r} is not an event of {agent}, so no hook was asked")
+    payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
+    cwd = os.getcwd() if os.path.exists(".") else ""
+    limit = timeout or event_timeout(agent, event)
+    call = AgentCall(agent, event, payload, cwd, dict(os.environb), entry_timeout=limit)
+    if not is_debugging():
+        log_to_file(call.user_directories.hookline_state)
+    return run_async(respond_directly(call, GivenHooks(book, ask_user_model)))
