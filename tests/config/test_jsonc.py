@@ -3,7 +3,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.problem import Problem
@@ -36,7 +36,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(json_values, st.sampled_from([None, 0, 2]))
 def test_valid_json_means_what_the_standard_library_says(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
@@ -45,7 +44,6 @@ def test_valid_json_means_what_the_standard_library_says(value: Any, indent: int
     assert repr(value_of(f"[{text}]")) == repr([expected])
 
 
-@settings(max_examples=150, deadline=None)
 @given(json_values)
 def test_text_outside_ascii_needs_no_escapes(value: Any) -> None:
     text = json.dumps([value], ensure_ascii=False)

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.document import ConflictingKeys, Document, UnreadableValue, problems_within
@@ -78,7 +78,6 @@ def check_lines(document: Document) -> None:
 
 
 @pytest.mark.parametrize("kind", FileFormat)
-@settings(max_examples=250, deadline=None)
 @given(data=st.binary(max_size=200))
 def test_random_bytes(kind: FileFormat, data: bytes) -> None:
     check_reading(data, kind)
@@ -86,7 +85,6 @@ def test_random_bytes(kind: FileFormat, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", FileFormat)
-@settings(max_examples=250, deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=60))
 def test_random_pieces_of_syntax(kind: FileFormat, pieces: list[str]) -> None:
     check_reading("".join(pieces), kind)

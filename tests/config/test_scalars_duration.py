@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.scalars import MAX_DURATION, format_duration, parse_duration
@@ -68,7 +68,6 @@ def test_a_duration_is_written_in_its_largest_whole_unit(length: timedelta, text
     assert format_duration(length) == text
 
 
-@settings(max_examples=300)
 @given(st.timedeltas(min_value=timedelta(), max_value=MAX_DURATION))
 def test_what_is_written_reads_back_unchanged(length: timedelta) -> None:
     assert parse_duration(format_duration(length)) == length

@@ -9,6 +9,8 @@ import pytest
 from hookline.config.document import Document
 from hookline.config.reader import read_text, salvage_text
 from hookline.dialects.capabilities import digitorn_capabilities, native_capabilities
+from hookline.dialects.dialect import get_dialect
+from hookline.dialects.native.app_schema import APP_KEYS
 
 
 def read(text: str, file: str = "hookline.yaml") -> Document:
@@ -65,3 +67,9 @@ def test_a_key_with_two_values_is_never_harmless() -> None:
 def test_an_app_of_digitorn_needs_trust_for_its_texts_and_addresses(agent: str, found: list[Any]) -> None:
     document = read(f"agents: [{agent}]", "digitorn.yaml")
     assert [(each.name, each.what) for each in digitorn_capabilities(document)] == found
+
+
+@pytest.mark.parametrize("key", APP_KEYS)
+def test_a_native_file_has_the_capabilities_of_each_of_its_keys(key: str) -> None:
+    document = read(f"{key}: {{x: {{command: run}}}}")
+    assert get_dialect("native").load(document).capabilities == native_capabilities(document)

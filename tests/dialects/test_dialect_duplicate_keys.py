@@ -53,6 +53,8 @@ def verdict(dialect: str, text: str, tool: str = "bash") -> str:
         ("flo", FLO, '"command": "exit 1", "command": "true", "continueOnError": false', "deny"),
         ("flo", FLO, '"command": "exit 1", "continueOnError": false, "continueOnError": true', "ask"),
         ("flo", FLO, '"hooks": [{"type": "command", "command": "exit 1", "command": "true"}]', "ask"),
+        ("flo", FLO, '"hooks": [{"type": "command", "command": "exit 1"}], "hooks": []', "ask"),
+        ("flo", FLO, '"action": "log", "command": "exit 1", "command": "true"', "ask"),
         ("microai", MICROAI, '"command": "exit 1", "command": "true", "continueOnFailure": false', "deny"),
         ("microai", MICROAI, '"command": "exit 1", "continueOnFailure": false, "continueOnFailure": true', "deny"),
         ("ai_agents", AI_AGENTS, '"command": "exit 2", "command": "true"', "ask"),

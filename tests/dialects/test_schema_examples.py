@@ -36,7 +36,7 @@ Wrap = Callable[[Any], Any]
 IGNORED = re.compile(r"gnored by hookline|hookline does not fire|setting of the agent")
 SAYS_DEFAULT = re.compile(r"default: |if absent|without it|0 means the default")
 CONDITIONS = re.compile(r"\.when\.|\.input\.")
-UNKNOWN = re.compile(r'"(custom|invalid)":')  # what no package registers, and what `convert` could not read
+UNKNOWN = re.compile(r'"(custom|invalid)":|"office_hours"')  # not registered, or not converted
 ABSENT = object()
 BESIDE = {".override": {"extends": "hookline:recommended"}}
 """What else a file needs for the example of a key."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.reader import read_text
@@ -44,7 +44,6 @@ EVENTS = st.sampled_from(["PreToolUse", "PostToolUse", "UserPromptSubmit", "Sess
 
 @pytest.mark.parametrize("name", PARTS)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
 def test_a_file_loads_if_and_only_if_the_schema_accepts_it(name: str, data: st.DataObject) -> None:
     listed = st.lists(PARTS[name], max_size=2) | ANYTHING
     hooks = data.draw(st.dictionaries(EVENTS, listed, max_size=2) | ANYTHING)

@@ -175,12 +175,44 @@ def test_a_field_of_flo_is_written_without_the_way_to_it() -> None:
     [
         *("BashExecutor ", " BashExecutor", "BashExecutor,FileWriter", "/BashExecutor/", "tool_name=BashExecutor"),
         *("BashExecutor | FileWriter", "BashExecutor(rm:*)", "BashExecutor(rm -rf *)"),
+        *("^BashExecutor $", "^ BashExecutor$", "^(BashExecutor )$", "( BashExecutor|x)"),
     ],
 )
 def test_a_matcher_that_no_tool_s_name_matches_is_an_error(matcher: str) -> None:
     group = {"matcher": matcher, "hooks": [{"type": "command", "command": "exit 2"}]}
     (found,) = lint(json.dumps({"hooks": {"PreToolUse": [group]}}), ".ai_agents/settings.json", "ai_agents")
     assert (found.code, found.severity) == ("never-matches", Severity.ERROR)
+
+
+@pytest.mark.parametrize("matcher", ["(^| )bash", "[^ ]bash", "my bash", "^(my bash|x)$", "bash[ _]run", "^my [a-z]+$"])
+def test_a_name_may_have_spaces_inside(matcher: str) -> None:
+    rule = {"id": "x", "matcher": matcher, "action": "deny"}
+    assert lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo") == []
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("/rm -rf/", "rm -rf"), ("/rm\\s+-rf/i", "rm\\s+-rf"), ("/\\bsudo\\b/", "\\bsudo\\b")],
+)
+def test_the_slashes_of_javascript_are_no_part_of_a_pattern(written: str, meant: str) -> None:
+    rule = {"id": "x", "matcher": "^bash$", "inputMatchers": {"command": written}, "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert (found.severity, found.hint) == (Severity.ERROR, f"Write '{meant}'.")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["/etc/", "/[.]ssh/", "/(etc|usr)/", "/home/[^/]+/", "/bin/su", "/my dir/", "/tmp/x -f /y"]
+)
+def test_slashes_of_a_path_are_fine(pattern: str) -> None:
+    rule = {"id": "x", "matcher": "^bash$", "inputMatchers": {"command": pattern}, "action": "deny"}
+    assert lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo") == []
+
+
+@pytest.mark.parametrize("field", ["tool.command", "toolInput.command", "toolParams.command"])
+def test_the_way_to_a_field_is_no_part_of_its_name(field: str) -> None:
+    rule = {"id": "x", "matcher": "^bash$", "inputMatchers": {field: "rm"}, "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert (found.severity, found.hint) == (Severity.ERROR, "Did you mean command?")
 
 
 def test_a_rule_with_a_test_of_the_input_is_no_matcher() -> None:

@@ -169,6 +169,14 @@ class Node:
         texts = tuple(text for text in found if text is not None)
         return texts if len(texts) == len(found) else None
 
+    def some_texts(self, hint: str = "") -> tuple[str, ...] | None:
+        """As `texts`, but an empty list is a problem: a guard that lists nothing would never act."""
+        found = self.texts()
+        if found != ():
+            return found
+        self.add_problem("empty", self._with_location("the list is empty."), hint)
+        return None
+
     def number(self, *, least: float | None = None, most: float | None = None, hint: str = "") -> int | float | None:
         """A finite number. True and false are not numbers."""
         if type(self.value) not in (int, float) or not math.isfinite(self.value):

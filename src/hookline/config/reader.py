@@ -42,6 +42,7 @@ _FORMAT_BY_SUFFIX = {
     ".json": FileFormat.JSON,
     ".jsonc": FileFormat.JSON,
     ".json5": FileFormat.JSON,
+    ".hook": FileFormat.JSON,  # of Kiro
     ".yaml": FileFormat.YAML,
     ".yml": FileFormat.YAML,
     ".md": FileFormat.FRONT_MATTER,

@@ -47,7 +47,7 @@ def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
         if vocabulary is None or not _names_no_tools(hook.then):
             yield hook
             continue
-        translated = replace(hook, when=_translate_condition(hook.when, vocabulary))
+        translated = replace(hook, when=translate_condition(hook.when, vocabulary))
         if takes_guess(hook) is not takes_guess(translated):
             loss = LOST_GUESS if takes_guess(hook) else ADDED_GUESS
             origin = replace(hook.origin, unconverted=(*hook.origin.unconverted, loss))
@@ -79,16 +79,17 @@ def _names_no_tools(action: Action) -> bool:
             return False
 
 
-def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condition:
+def translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condition:
+    """With the vocabulary's names for tools and fields, where they mean the same; the rest as it is."""
     match condition:
         case Matches(subject) if vocabulary == NATIVE and not _has_same_words(_vocabulary_of(subject), vocabulary):
             return condition
         case All(parts):
-            return All(tuple(_translate_condition(part, vocabulary) for part in parts))
+            return All(tuple(translate_condition(part, vocabulary) for part in parts))
         case AnyOf(parts):
-            return AnyOf(tuple(_translate_condition(part, vocabulary) for part in parts))
+            return AnyOf(tuple(translate_condition(part, vocabulary) for part in parts))
         case Not(part):
-            return Not(_translate_condition(part, vocabulary))
+            return Not(translate_condition(part, vocabulary))
         case Matches(ToolName(source), pattern) if source != vocabulary:
             names = _exact_names(pattern)
             translated = [name for each in names if (name := translate_tool_name(each, source, vocabulary)) is not None]

@@ -14,7 +14,6 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
-from hookline.dialects import cline_names
 from hookline.formatting import closest_match
 from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
@@ -187,6 +186,11 @@ def _gemini_extension_files(home: Path, directories: Sequence[Path]) -> Iterable
     return files(home, directories)
 
 
+def _is_cline_hook(file: str) -> bool:
+    accepts: Callable[[str], bool] = import_module("hookline.dialects.cline_names").is_hook
+    return accepts(file)
+
+
 CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     "native": (
         ConfigLocation(".config/hookline/hookline.yaml", user=True),
@@ -206,10 +210,10 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
         ConfigLocation(".claude/settings.local.json", local=True),
     ),
     "cline": (
-        ConfigLocation(".cline/hooks/*", user=True, accepts=cline_names.is_hook),
-        ConfigLocation("Documents/Cline/Hooks/*", user=True, accepts=cline_names.is_hook),
-        ConfigLocation(".clinerules/hooks/*", accepts=cline_names.is_hook),
-        ConfigLocation(".cline/hooks/*", accepts=cline_names.is_hook),
+        ConfigLocation(".cline/hooks/*", user=True, accepts=_is_cline_hook),
+        ConfigLocation("Documents/Cline/Hooks/*", user=True, accepts=_is_cline_hook),
+        ConfigLocation(".clinerules/hooks/*", accepts=_is_cline_hook),
+        ConfigLocation(".cline/hooks/*", accepts=_is_cline_hook),
     ),
     "codex": (
         ConfigLocation(".codex/hooks.json", user=True),
@@ -255,8 +259,10 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     "kiro": (
         ConfigLocation(".kiro/agents/*.json", user=True),
         ConfigLocation(".kiro/hooks/*.json", user=True),
+        ConfigLocation(".kiro/hooks/*.kiro.hook", user=True),
         ConfigLocation(".kiro/agents/*.json"),
         ConfigLocation(".kiro/hooks/*.json"),
+        ConfigLocation(".kiro/hooks/*.kiro.hook"),
     ),
     "microai": (
         ConfigLocation(".microai/settings.json"),

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Final, Self, TypeAlias
 
 from hookline.config.problem import Problem
-from hookline.engine.book import Book, Layer, gc_paused
+from hookline.engine.book import Book, Layer
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass
-from hookline.lazy_imports import lazy_logger
+from hookline.lazy_imports import gc_paused, lazy_logger
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems, holding_layers
 from hookline.project.last_good_version import LastGoodVersions

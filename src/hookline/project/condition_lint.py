@@ -67,8 +67,10 @@ _NOT_IN_NAME_PATTERNS: Final = lazy_pattern(r"[^\w.:/@ *+?|()^$-]|^\^?/")
 _NOT_IN_EXACT_NAMES: Final = lazy_pattern(r"[^\w.:/@ |*+?()\[\]{}^$\\-]|^[\s/]|[\s/]$")
 _CALL_RULE: Final = lazy_pattern(r"\^?[\w.]+\([^()|]*(?::\*?|\s)[^()|]*\)\$?")
 """`Bash(git push:*)`, which names a tool and tests its input."""
-_SPACED_ALTERNATIVES: Final = lazy_pattern(r"^\s|\s$|\w\s+\||\|\s+\w")
+_SPACED_NAME: Final = lazy_pattern(r"^\s|\s$|\w\s+[|$)]|[|^(]\s+\w")
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
+_REGEX_LITERAL: Final = lazy_pattern(r"/(?=[^/]*(?:\\[sb]|\s-))([^/]+)/[dgimsuvy]*")
+r"""`/rm\s+-rf/` with the slashes of JavaScript, which no command has; `/etc/` and `/[.]ssh/` are parts of paths."""
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
 _ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=[/,}]|$)")  # .env.*
 _HOME: Final = lazy_pattern(r"\^?(~(?=/)|\\?\$(?:HOME\b|\{HOME\\?\}|USERPROFILE\b)|%USERPROFILE%)")
@@ -80,7 +82,7 @@ _NAME_WORDS: Final = ("tool", "like")
 _WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 _INPUT: Final = ("tool", "input")
 _FIELD_PATH: Final = lazy_pattern(
-    r"(?:tool[._]?)?(?:input|params|args)\.(\w+)"
+    r"(?:tool[._]?)?(?:[Ii]nput|[Pp]arams|[Aa]rgs|tool)\.(\w+)"
 )  # a field is written without the way to it
 _TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
 _SUSPICIOUS: Final = lazy_pattern("|".join((_MAY_NEVER_MATCH.pattern, r"\{\{|%USER")))
@@ -175,12 +177,20 @@ def check_never_holds(hook: Hook) -> Iterator[Problem]:
     empty list means.
     """
     if _always_answers(hook.when, no=True):
-        parts = hook.when.parts if isinstance(hook.when, All) else (hook.when,)
-        is_unreadable = any(isinstance(part, Never) and part.is_mistake for part in parts)
-        is_error = hook.may_stop and (is_unreadable or hook.origin.dialect == NATIVE.name)
+        is_error = hook.may_stop and (hook.origin.dialect == NATIVE.name or _has_mistake(hook.when))
         what = f"the condition of {hook.id} can never be true."
         severity = Severity.ERROR if is_error else Severity.WARNING
         yield hook_problem("never-true", hook, what, hook.origin.wording.never, severity)
+
+
+def _has_mistake(when: Condition) -> bool:
+    match when:
+        case Never(is_mistake=is_mistake):
+            return is_mistake
+        case All(parts) | AnyOf(parts):
+            return any(map(_has_mistake, parts))
+        case _:
+            return False
 
 
 def _always_answers(when: Condition, no: bool = False) -> bool:
@@ -365,6 +375,10 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
             is_dead = is_name and hook.may_stop and _is_impossible_name(match.pattern)
             severity = Severity.ERROR if is_dead else Severity.WARNING
             yield hook_problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name), severity)
+    elif (literal := _REGEX_LITERAL.fullmatch(text)) and isinstance(match.pattern, Pattern) and not is_path:
+        what = f"{hook.id} hardly matches: the slashes around {_quote(text)} count as characters."
+        severity = Severity.ERROR if hook.may_stop else Severity.WARNING
+        yield hook_problem("never-matches", hook, what, f"Write {_quote(literal[1])}.", severity)
     elif isinstance(match.pattern, Pattern) and (is_name or is_path) and _LOOKS_LIKE_GLOB.fullmatch(text):
         what = f"{hook.id} takes {_quote(text)} for a regular expression, in which * repeats the character before it."
         yield hook_problem("glob-or-regex", hook, what, f"Write {text.replace('*', '.*')} if * should match any text.")
@@ -441,7 +455,7 @@ def _may_be_name(source: str, word: str) -> bool:
         return _NOT_IN_EXACT_NAMES.search(source) is None
     if word:
         return word not in _NAME_WORDS or (_NOT_IN_NAMES.search(source) is None and source.strip("/") == source)
-    if _CALL_RULE.fullmatch(source) or _SPACED_ALTERNATIVES.search(source):
+    if _CALL_RULE.fullmatch(source) or _SPACED_NAME.search(_NAME_SYNTAX.sub("x", source)):
         return False
     return _NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", source)) is None
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
-from hookline.engine.book import Book, Layer, gc_paused
+from hookline.engine.book import Book, Layer
 from hookline.errors import ConfigError
 from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import HoldReason, HookFiles
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, RecordSettings
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import gc_paused
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source, own_file_source

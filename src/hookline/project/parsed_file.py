@@ -24,14 +24,16 @@ from hookline.dialects.dialect import (
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace
-from hookline.lazy_imports import lazy_class
-from hookline.project.condition_lint import errors_in_condition
+from hookline.lazy_imports import lazy_class, lazy_module
 from hookline.project.sources import Source, SourceLayer
+from hookline.project.usual_conditions import is_usual
 
 if TYPE_CHECKING:
     from hookline.hooks.actions.run_program import RunProgram
+    from hookline.project import condition_lint
     from hookline.project.packs import PackFile
 else:
+    condition_lint = lazy_module("hookline.project.condition_lint")
     RunProgram = lazy_class("hookline.hooks.actions.run_program", "RunProgram")
 
 
@@ -133,7 +135,8 @@ def parse_document(
     folders, problems = _find_folders(loaded.folders, source, must_exist)
     wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_own_keys(document, source, loaded))
     active = [hook for hook in loaded.hooks if hook.enabled]
-    dead = [problem for hook in active for problem in errors_in_condition(hook)]
+    unusual = [hook for hook in active if not is_usual(hook.when)]
+    dead = [problem for hook in unusual for problem in condition_lint.errors_in_condition(hook)]
     programs = [hook for hook in active if isinstance(hook.then, RunProgram)]
     if programs:
         from hookline.project.program_lint import blank_command_error

@@ -225,7 +225,7 @@ def run_events(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) 
 
 
 @given(app=apps(ACTIONS), events=EVENTS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_converted_hooks_decide_the_same(app: dict[str, Any], events: list[Any]) -> None:
     original = load_hooks("digitorn", app)
     native = round_trip_native(original)

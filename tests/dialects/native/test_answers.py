@@ -1,4 +1,4 @@
-"""`deny`, `ask`, `allow`, `halt`, `tell`, `log` and `notify`."""
+"""`deny`, `ask`, `allow`, `halt` and `tell`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ from hookline.hooks.outcome import Audience, Compact, Note, NotePlace, Outcome, 
         {"tell": "{{tool.name}} failed"},
         {"tell": {"text": "a", "to": "user", "place": "context"}},
         {"tell": {"text": "a", "to": "agent", "place": "message", "role": "system", "position": "start"}},
-        {"log": {"message": "{{tool.name}}", "level": "debug"}},
-        {"notify": {"message": "a", "title": "b", "level": "error", "tag": "c"}},
     ],
     ids=str,
 )
@@ -53,8 +51,6 @@ def test_a_note_has_defaults() -> None:
         ({"deny": ""}, ["empty"]),
         ({"deny": 1}, ["wrong-type"]),
         ({"tell": {"to": "all", "place": "here"}}, ["missing-key", "unknown-word", "unknown-word"]),
-        ({"log": {"message": "a", "level": "loud"}}, ["unknown-word"]),
-        ({"notify": {"titel": "x"}}, ["unknown-key", "missing-key"]),
     ],
     ids=str,
 )

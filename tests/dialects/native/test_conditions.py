@@ -85,6 +85,12 @@ def test_without_when_a_hook_always_matches() -> None:
             ["unknown-key", "unknown-word", "missing-key", "out-of-range"],
         ),
         ({"any": {"kind": "shell"}}, ["wrong-type"]),
+        ({"tool": []}, ["empty"]),
+        ({"runs": []}, ["empty"]),
+        ({"runs": {"program": []}}, ["empty"]),
+        ({"not": {"runs": []}}, ["empty"]),
+        ({"inside": []}, ["empty"]),
+        ({"error_code": []}, ["empty"]),
     ],
     ids=str,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.reader import read_text
@@ -87,7 +87,6 @@ def test_schema_and_loader_agree(key: str, value: Any, loads: bool) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=400, deadline=None)
 def test_a_hook_loads_if_and_only_if_the_schema_accepts_it(data: st.DataObject) -> None:
     then = st.dictionaries(st.sampled_from([*ACTIONS, "env", "cwd", "stdin", "tell", "reads"]), ANYTHING, max_size=2)
     when = st.dictionaries(st.sampled_from([*CONDITIONS]), ANYTHING, max_size=2)

@@ -54,6 +54,12 @@ def find_errors(tmp_path: Path, text: str, *, importing: bool) -> list[str]:
             + AGENT,
             id="kwonly default",
         ),
+        pytest.param(
+            IMPORT
+            + "one = define_hook(hook='filter_messages', id='one')\n@one\nasync def f(state, messages): return messages\n"
+            + AGENT,
+            id="decorator in a variable",
+        ),
         pytest.param(IMPORT + HOOK + "H=['one']\ndefine_agent(name='a', hooks=H)\n", id="list var"),
         pytest.param(IMPORT + HOOK + "H=['one']\ndefine_agent(name='a', hooks=[*H])\n", id="list concat"),
         pytest.param(
@@ -189,6 +195,16 @@ def test_what_python_accepts_is_accepted(tmp_path: Path, text: str, importing: b
             IMPORT + "define_hook(hook='filter_messages', id='one', execute=lambda s, m: m)\n" + AGENT,
             "the hook one: execute is not an async function. Write async def.",
             id="exec lambda",
+        ),
+        pytest.param(
+            IMPORT + "define_hook(hook='filter_messages', id='one')\n" + AGENT,
+            "the hook one: execute is missing. Decorate a function, or write execute=.",
+            id="no function",
+        ),
+        pytest.param(
+            IMPORT + HOOK + AGENT.replace("'a'", "'a', side_a={'prompt': 'p', 'stop_on_response': 'no'}"),
+            "stop_on_response in side_a of the agent 'a': 'no' is neither True nor False.",
+            id="side type",
         ),
         pytest.param(
             IMPORT + HOOK + "define_agent(name='a', hooks='one')\n",

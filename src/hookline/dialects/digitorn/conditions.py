@@ -18,7 +18,7 @@ from hookline.hooks.conditions.text import Equals, Fact, Matches, RecentMessages
 from hookline.hooks.event import FactPath
 from hookline.hooks.protocols import Condition, Subject
 from hookline.hooks.tool_name import ToolName
-from hookline.patterns.expressions import BadExpression, expression
+from hookline.patterns.expressions import BadExpression, EvaluationError, Expression, expression
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern
 
@@ -81,7 +81,7 @@ def _parse_registered_condition(at: Node, type: Node, name: str, inner: bool) ->
     what = f"{type.location}: there is no condition {name!r}; it counts as false."
     severity = Severity.WARNING if guess is None else Severity.ERROR
     type.add_problem("unknown-condition", what, f"Did you mean {guess}?" if guess else "", severity=severity)
-    return Never(f"there is no condition {name!r}")
+    return Never(f"there is no condition {name!r}", is_mistake=True)
 
 
 def _parse_parts(at: Node) -> list[Condition] | None:
@@ -147,12 +147,10 @@ def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionPars
         texts = None if match is None else match.texts()
         if match is None or texts is None:
             return None
-        if not texts:
-            match.add_problem("empty", f"{match.location}: there is no name, so this never matches.")
-            return None
         names = [name.strip() for text in texts for name in text.split("|") if name.strip()]
         if not names:
-            return NEVER_HOLDS
+            match.add_problem("empty", f"{match.location}: there is no name, so this never matches.")
+            return None
         try:
             pattern = shorthand("tool", "|".join(names))
         except BadPattern as bad:
@@ -179,6 +177,8 @@ def _parse_expression(at: Node) -> Condition | None:
         return None
     try:
         formula = expression(text, EXPRESSION_NAMES)
+        if not formula.names:
+            _check_value(formula)
         return ExpressionCondition(
             formula, tuple(EXPRESSION_NAMES.items()), enclosing_hook_id(at), false_on_error=formula.may_fail
         )
@@ -187,6 +187,14 @@ def _parse_expression(at: Node) -> Condition | None:
         what = f"{place.location}: {bad}; it counts as false."
         place.add_problem("bad-expression", what, hint, severity=Severity.WARNING)
         return Never(f"{text[:60]!r} is not a valid expression", is_mistake=True)
+
+
+def _check_value(constant: Expression) -> None:
+    """Raises BadExpression for one that has no value, whatever happens, such as 1 / 0."""
+    try:
+        constant.evaluate({})
+    except EvaluationError as error:
+        raise BadExpression(str(error)) from None
 
 
 CONDITIONS: Final[dict[str, tuple[ConditionParser, tuple[str, ...]]]] = {

@@ -59,6 +59,8 @@ _FLAG: Schema = {"type": "boolean"}
 _OBJECT: Schema = {"type": "object"}
 _HOOKS: list[Schema] = [{"id": "note", "on": "tool_end", "action": {"type": "log", "message": "done"}}]
 _TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_NAME: Schema = {"type": "string", "pattern": r"[^|\s]"}
+_NAMES: Schema = {"anyOf": [_NAME, {"type": "array", "items": _TEXT, "contains": _NAME}]}
 
 
 def build_schema() -> Schema:
@@ -168,7 +170,7 @@ def _condition_schemas() -> dict[str, Schema]:
     }
     names_help = "a glob for the name, or a list of them; `|` separates alternatives"
     names: Schema = {
-        "properties": {"match": describe(names_help, {**_TEXTS, "minItems": 1}, "filesystem.*")},
+        "properties": {"match": describe(names_help, _NAMES, "filesystem.*")},
         "required": ["match"],
     }
     keyword = describe("the word, in upper or lower case", _TEXT, "deploy")

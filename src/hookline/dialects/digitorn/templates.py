@@ -13,7 +13,8 @@ from hookline.config.node import Node
 from hookline.config.problem import Severity
 from hookline.dialects.conversion import NotExpressible
 from hookline.formatting import closest_match
-from hookline.hooks.placeholders import PlaceholderResolver, fact_path
+from hookline.hooks.event import fact_path
+from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import (
     DOUBLE_BRACES,
     OPEN_BRACES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -49,8 +49,11 @@ from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 ACTIONS: Final = ("deny", "allow", "log", "script")
 ACTION_KEYS: Final = ("action", "reason", "script", "command", "timeout")
 SHARED_KEYS: Final = ("continueOnError", "id", "enabled")
-RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS, "tags")
+RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS, "tags", "runs")
 ENTRY_KEYS: Final = ("type", *ACTION_KEYS, *SHARED_KEYS)
+RUNS: Final = ("page", "hub")
+"""Where the scripts of a rule run that was made in the hub's console. Those of files run on the hub."""
+_ESSENTIAL_KEYS: Final = ("continueOnError", "runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class RuleSettings:
     on_error: OnError
     enabled: bool
     tags: tuple[str, ...]
+    runs_in_page: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,13 @@ def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     """The rule's valid hooks; the others become problems."""
     syntax = len(at.problems)
     if type(at.value) is not dict or "hooks" not in at.value:
-        part = at.readable_part(("matcher", "inputMatchers", "hooks"))
+        part = at.readable_part(("matcher", "inputMatchers"))
         if part is None:
             return
-        if part[1]:
-            yield from _parse_damaged_rule(part[0], event, id, at.problems[syntax])
+        readable, damaged = part
+        if damaged:
+            may_deny = _may_deny({**readable.value, **dict.fromkeys(damaged, "?")})
+            yield from _parse_damaged_rule(readable, event, id, at.problems[syntax], may_deny)
             return
     before = _warn_unknown_keys(at)
     when = _parse_condition(at, event)
@@ -93,19 +99,20 @@ def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
         hooks = list(_parse_entries(at, entries, rule, settings))
     else:
         action = _parse_rule_action(at, event, rule.on_error)
+        if action is not None and not isinstance(action.action, RunScript):
+            _warn_unused(at, "runs", "only a script has a place where it runs")
         hooks = [_build_hook(at, rule, _hold_if_broken(at, settings, rule, action))]
     if is_readable:
         yield from hooks
 
 
-def _parse_damaged_rule(at: Node, event: str, id: str, problem: Problem) -> Iterator[Hook]:
+def _parse_damaged_rule(at: Node, event: str, id: str, problem: Problem, may_deny: bool) -> Iterator[Hook]:
     """A rule with a key that occurs twice, but not in what it matches."""
     before = len(at.problems)
     when = _parse_condition(at, event)
     if has_errors(at.problems[before:]):
         return
     rule = _parse_rule_settings(at, event, id, when)
-    may_deny = at.value.get("action") not in ("log", "allow")
     yield _build_hook(at, rule, _broken_action(at, str(problem), event, rule.on_error, may_deny))
 
 
@@ -116,9 +123,9 @@ def _warn_unknown_keys(at: Node) -> int:
     """
     before = len(at.problems)
     if not _allows(at.value):
-        at.warn_unknown_keys(RULE_KEYS, "a rule", essential=("continueOnError",))
+        at.warn_unknown_keys(RULE_KEYS, "a rule", essential=_ESSENTIAL_KEYS)
         return len(at.problems)
-    at.warn_unknown_keys(RULE_KEYS, "a rule", essential=("continueOnError", "matcher", "inputMatchers"))
+    at.warn_unknown_keys(RULE_KEYS, "a rule", essential=(*_ESSENTIAL_KEYS, "matcher", "inputMatchers"))
     return before
 
 
@@ -149,8 +156,13 @@ def _hold_if_broken(at: Node, before: int, rule: RuleSettings, action: RuleActio
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if action is not None and (not errors or isinstance(action.action, (HoldCall, InvalidAction))):
         return action
-    may_deny = at.value.get("action") not in ("log", "allow")
-    return _broken_action(at, str(errors[0]), rule.event, rule.on_error, may_deny)
+    return _broken_action(at, str(errors[0]), rule.event, rule.on_error, _may_deny(at.value))
+
+
+def _may_deny(written: Mapping[str, Any]) -> bool:
+    """Whether a broken action could have denied: a command or a script beside log or allow could, too."""
+    has_code = written.get("command") is not None or written.get("script") is not None
+    return has_code or written.get("action") not in ("log", "allow")
 
 
 def _broken_action(at: Node, why: str, event: str, on_error: OnError, may_deny: bool = True) -> RuleAction:
@@ -185,6 +197,7 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
         _parse_on_error(at, rule.on_error),
         _parse_enabled(at, rule.enabled),
         rule.tags,
+        rule.runs_in_page,
     )
     kind = at.get("type")
     word = None if kind is None else kind.one_of(("action", "command"))
@@ -199,7 +212,7 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
         id=rule.id,
         event=rule.event,
         when=rule.when,
-        then=parsed.action,
+        then=_in_its_place(parsed.action, rule),
         origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
         order=rule.order,
         group=NAME,
@@ -210,9 +223,13 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
     )
 
 
+def _in_its_place(action: Action, rule: RuleSettings) -> Action:
+    return replace(action, may_run_in_page=rule.runs_in_page) if isinstance(action, RunScript) else action
+
+
 def _parse_rule_settings(at: Node, event: str, id: str, when: Condition) -> RuleSettings:
     """An invalid value is a problem, and the default takes its place."""
-    priority, own, tags = at.get("priority"), at.get("id"), at.get("tags")
+    priority, own, tags, runs = at.get("priority"), at.get("id"), at.get("tags"), at.get("runs")
     return RuleSettings(
         event,
         id if own is None else own.text() or id,
@@ -221,6 +238,7 @@ def _parse_rule_settings(at: Node, event: str, id: str, when: Condition) -> Rule
         _parse_on_error(at, OnError.UNSET),
         _parse_enabled(at, True),
         () if tags is None else tags.texts() or (),
+        runs is None or runs.one_of(RUNS) == "page",
     )
 
 

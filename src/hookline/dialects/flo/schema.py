@@ -7,7 +7,7 @@ from typing import Any
 
 from hookline.dialects.flo.dialect import BARE_KEYS
 from hookline.dialects.flo.names import DEFAULT_TIMEOUT, EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
-from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
+from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS, RUNS
 from hookline.dialects.json_schema import describe, event_properties, has_value, optional_keys
 
 Schema = dict[str, Any]
@@ -84,6 +84,12 @@ def _rule_schema() -> Schema:
             [{"type": "command", "command": "./check.sh"}],
         ),
         "tags": describe("Words for the console, `hookline list` and your own tools.", words, ["shell"], default=[]),
+        "runs": describe(
+            "Where a script runs that was made in the hub's console: in the page of the agent or on the hub.",
+            {"enum": list(RUNS)},
+            "hub",
+            default="page",
+        ),
     }
     assert properties.keys() == set(RULE_KEYS)
     listed = {**has_value("hooks"), **_forbid_keys("action", "reason", "script", "command", "timeout")}

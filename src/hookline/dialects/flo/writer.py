@@ -176,7 +176,8 @@ def _write_action(hook: Hook, losses: list[str]) -> dict[str, Any]:
         case RunScript(source, variables, timeout):
             if variables != script_variables(hook.event):
                 raise NotExpressible("a script with other variables")
-            return {"action": "script", "script": source, **_write_failure_keys(hook, timeout, None)}
+            runs = {} if hook.then.may_run_in_page else {"runs": "hub"}
+            return {"action": "script", "script": source, **runs, **_write_failure_keys(hook, timeout, None)}
         case RunProgram():
             return _write_command(hook, hook.then, losses)
         case _:

@@ -13,7 +13,7 @@ from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.protocols import Condition, Subject
 from hookline.hooks.tool_input import ToolField, choose_field_name
 from hookline.hooks.tool_name import ToolName
-from hookline.hooks.tools import VOCABULARIES, ToolKind, Vocabulary, kind_of_name
+from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind, Vocabulary, kind_of_name
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
@@ -36,6 +36,11 @@ _PATH_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _TOOL_WITH_PATTERN: Final = lazy_pattern(r"([^()]+)\((.+)\)", re.DOTALL)
 _SEVERAL: Final = lazy_pattern(r"\)\s*[,|]\s*\w+\(")
 _REGEX_OF_COMMAND: Final = lazy_pattern(r"\^(.+)|/([^/ ]+)/|(.*\w):(?:\.\*|\*\*)", re.DOTALL)
+_NAMED_PARAMETER: Final = lazy_pattern(r"\s*(\w+)\s*[:=]\s*(?!\*\Z)(.+)", re.DOTALL)
+_SHELL_SYNTAX: Final = lazy_pattern(
+    r"[&|;<>()`!\n]|^\s*(?:\w+\+?=|(?:for|if|while|until|case|select|function|coproc)\b|\{)"
+)
+"""In a prefix: what is no part of a command that the shell runs."""
 _NOT_IN_NAMES: Final = lazy_pattern(r"[|*?^$\[\]{}\\,\s]")
 
 
@@ -76,7 +81,16 @@ def parse_matcher(text: str) -> Matcher:
     if kind is ToolKind.SHELL and (words := _REGEX_OF_COMMAND.fullmatch(inner)) is not None:
         why = "patterns are not regular expressions, and no command is like this one."
         return Matcher(condition, why, f"Write {name}({(words[1] or words[2] or words[3]).rstrip('$')}:*).")
+    if (named := _NAMED_PARAMETER.fullmatch(inner)) is not None and named[1] in _parameter_names(kind):
+        why = f"{named[1]} is no part of a pattern: it is always the main parameter that is compared."
+        return Matcher(condition, why, f"Write {name}({named[2]}).")
     return Matcher(condition, tool.warning, tool.hint)
+
+
+def _parameter_names(kind: ToolKind) -> frozenset[str]:
+    ours = VOCABULARY.fields
+    main = next(name for name in FIELD_NAMES[kind] if ours.get(name, name) == MAIN_PARAMETERS[kind])
+    return frozenset((main, *FIELD_NAMES[kind][main]))
 
 
 def _parse_tool_name(name: str) -> Matcher:
@@ -93,15 +107,21 @@ def parse_value_pattern(inner: str, kind: ToolKind) -> Condition:
         return ALWAYS
     on_path = kind in _PATH_KINDS
     subject = ToolField((MAIN_PARAMETERS[kind],), VOCABULARY)
-    if inner.endswith(":*") and not on_path and kind is not ToolKind.FETCH:
-        return Matches(ShellCommands(subject), shorthand("command", inner[:-2]))
     if inner.endswith(":*"):
-        return Matches(subject, shorthand("begins", inner[:-2]))
+        return _prefix_condition(subject, inner[:-2], kind)
     if inner.startswith("domain:"):
         return _host_condition(subject, inner.removeprefix("domain:"))
     if on_path:
         return _path_condition(subject, inner)
     return Matches(subject, shorthand("like" if "*" in inner else "exactly", inner))
+
+
+def _prefix_condition(subject: Subject, prefix: str, kind: ToolKind) -> Condition:
+    as_written = Matches(subject, shorthand("begins", prefix))
+    if kind is not ToolKind.SHELL:
+        return as_written
+    command = Matches(ShellCommands(subject), shorthand("command", prefix))
+    return AnyOf((command, as_written)) if _SHELL_SYNTAX.search(prefix) else command
 
 
 def _host_condition(subject: Subject, host: str) -> Condition:

@@ -93,6 +93,9 @@ def _intended(at: Node, info: HookInfo) -> May:
 
 def _parse_action(at: Node, info: HookInfo) -> Action | None:
     if isinstance(at.value, list):
+        if not at.value:
+            at.add_problem("no-action", f"{at.location}: there is no action here.", "Write {deny: reason}, or another.")
+            return None
         return _parse_steps(at, info, stop_on_failure=False)
     if at.value in BARE_ACTIONS:
         bare: Action | None = ACTIONS[at.value].read(Node(at.document, at.path, at.problems, True), info, {})
@@ -407,7 +410,8 @@ _INVALID: Final = ActionKey(
 
 ACTIONS: Final[LazyKeys[ActionKey]] = LazyKeys(
     {
-        **dict.fromkeys(("deny", "ask", "allow", "halt", "tell", "log", "notify"), "answers.ANSWER_KEYS"),
+        **dict.fromkeys(("deny", "ask", "allow", "halt", "tell"), "answers.ANSWER_KEYS"),
+        **dict.fromkeys(("log", "notify"), "notices.NOTICE_KEYS"),
         **dict.fromkeys(("set", "remove", "append", "replace"), "changes.CHANGE_KEYS"),
         "redact": "secrets.REDACT",
         **dict.fromkeys(("run", "post", "script"), "programs.PROGRAM_KEYS"),

@@ -1,10 +1,10 @@
-"""`deny:`, `ask:`, `allow:`, `halt:`, `tell:`, `log:` and `notify:`: actions that only say something."""
+"""`deny:`, `ask:`, `allow:`, `halt:` and `tell:`: actions that only answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node
 from hookline.config.scalars import format_duration
@@ -15,23 +15,26 @@ from hookline.dialects.native.keys import (
     HookInfo,
     Schema,
     choice_key,
-    compile_template,
     duration_key,
     key_table,
     mapping_schema,
     read_mapping,
     read_template,
     template_key,
-    text_key,
     write_mapping,
 )
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
-from hookline.hooks.actions.notify import LEVELS, Log, Notify
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import SILENT, AskTerms, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
-from hookline.hooks.templates import OPEN_BRACES, Template, escape_braces
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_module
+
+if TYPE_CHECKING:
+    from hookline.hooks import templates
+    from hookline.hooks.templates import Template
+else:  # many files have no placeholders
+    templates = lazy_module("hookline.hooks.templates")
 
 ROLES: Final = ("user", "assistant", "system")
 _POSITIONS: Final = ("start", "before_last", "end")
@@ -47,7 +50,7 @@ def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]]
         reason = read_template(value, info.vocabulary)
         if reason is None:
             return None
-        if all(name == OPEN_BRACES for name in reason.names):
+        if all(name == templates.OPEN_BRACES for name in reason.names):
             return FixedAnswer(replace(outcome, reason=reason.render(Event("", {}))))
         return TemplateAnswer(outcome, reason)
 
@@ -64,8 +67,8 @@ def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:
     def write(action: Action, info: HookInfo) -> Any:
         match action:
             case FixedAnswer(outcome) if outcome == Outcome(verdict, outcome.reason):
-                return escape_braces(outcome.reason) or True
-            case TemplateAnswer(outcome, Template() as reason, ()) if outcome == Outcome(verdict):
+                return templates.escape_braces(outcome.reason) or True
+            case TemplateAnswer(outcome, templates.Template() as reason, ()) if outcome == Outcome(verdict):
                 return reason.source
         return NOT_WRITTEN
 
@@ -130,8 +133,8 @@ _ASK_KEYS: Final = key_table(
 def _write_halt(action: Action, info: HookInfo) -> Any:
     match action:
         case FixedAnswer(outcome) if outcome == Outcome(reason=outcome.reason, halt=True):
-            return escape_braces(outcome.reason) or True
-        case TemplateAnswer(outcome, Template() as reason, ()) if outcome == Outcome(halt=True):
+            return templates.escape_braces(outcome.reason) or True
+        case TemplateAnswer(outcome, templates.Template() as reason, ()) if outcome == Outcome(halt=True):
             return reason.source
     return NOT_WRITTEN
 
@@ -202,7 +205,7 @@ def _note_action(text: Template | None, **rest: Any) -> Action | None:
 def _write_tell(action: Action, info: HookInfo) -> Any:
     match action:
         case FixedAnswer(Outcome(notes=(note,)) as outcome) if outcome == Outcome(notes=(note,)):
-            return _write_note(note, escape_braces(note.text))
+            return _write_note(note, templates.escape_braces(note.text))
         case TemplateAnswer(outcome, None, ((note, text),)) if outcome == SILENT:
             return _write_note(note, text.source)
     return NOT_WRITTEN
@@ -262,89 +265,4 @@ _TELL: Final = ActionKey(
 )
 
 
-def _parse_log(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
-    if isinstance(value.value, str):
-        text = read_template(value, info.vocabulary)
-        return None if text is None else Log(text)
-    values = read_mapping(value, _LOG_KEYS, "log", info, hint="Write log: {message: …, level: info}.")
-    return None if values is None else Log(values["message"], values.get("level", "info"))
-
-
-_LOG_KEYS: Final = key_table(
-    template_key(
-        "message",
-        required=True,
-        help="the line",
-        write=lambda log: log.text.source,
-        example="message: '{{tool.name}} was called'",
-    ),
-    choice_key(
-        "level",
-        LEVELS,
-        default="`info`",
-        help="`debug`, `info`, `warning` or `error`",
-        write=lambda log: log.level,
-    ),
-)
-_LOG: Final = ActionKey(
-    "log",
-    read=_parse_log,
-    write=lambda action, _: write_mapping(_LOG_KEYS, action) if isinstance(action, Log) else NOT_WRITTEN,
-    schema=lambda: {"anyOf": [TEXT, mapping_schema(_LOG_KEYS)]},
-    mapping=_LOG_KEYS,
-    help="a line in the log",
-    example="{log: '{{tool.name}} was called'}",
-)
-
-
-def _parse_notify(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
-    values: dict[str, Any] | None
-    if isinstance(value.value, str):
-        text = read_template(value, info.vocabulary)
-        values = None if text is None else {"message": text}
-    else:
-        values = read_mapping(value, _NOTIFY_KEYS, "notify", info, hint="Write notify: {message: …, title: …}.")
-    return None if values is None else Notify(**{"title": compile_template(value, "", info.vocabulary), **values})
-
-
-_NOTIFY_KEYS: Final = key_table(
-    template_key(
-        "message",
-        required=True,
-        help="the text",
-        write=lambda notify: notify.message.source or NOT_WRITTEN,
-        example="message: The build is done.",
-    ),
-    template_key(
-        "title",
-        default="nothing",
-        help="a title",
-        write=lambda notify: notify.title.source or NOT_WRITTEN,
-        example="title: Build",
-    ),
-    choice_key(
-        "level",
-        ("info", "warning", "error"),
-        default="`info`",
-        help="`info`, `warning` or `error`",
-        write=lambda notify: notify.level or NOT_WRITTEN,
-    ),
-    text_key(
-        "tag",
-        default="nothing",
-        help="a word by which a host groups notifications",
-        write=lambda notify: notify.tag or NOT_WRITTEN,
-        example="tag: build",
-    ),
-)
-_NOTIFY: Final = ActionKey(
-    "notify",
-    read=_parse_notify,
-    write=lambda action, _: write_mapping(_NOTIFY_KEYS, action) if isinstance(action, Notify) else NOT_WRITTEN,
-    schema=lambda: {"anyOf": [TEXT, mapping_schema(_NOTIFY_KEYS)]},
-    mapping=_NOTIFY_KEYS,
-    help="a notification for the people who watch the agent",
-    example="{notify: {message: Done, level: info}}",
-)
-
-ANSWER_KEYS: Final = (*_VERDICT_KEYS, _TELL, _LOG, _NOTIFY)
+ANSWER_KEYS: Final = (*_VERDICT_KEYS, _TELL)

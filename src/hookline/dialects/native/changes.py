@@ -26,8 +26,7 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.hooks.actions.change import INPUT_PATH, Append, ChangeFacts, Edit, Remove, Replace, Set
-from hookline.hooks.event import EVERY_ITEM, FactPath, path_source, path_text
-from hookline.hooks.placeholders import fact_path
+from hookline.hooks.event import EVERY_ITEM, FactPath, fact_path, path_source, path_text
 from hookline.hooks.protocols import Action, May, TextPattern
 from hookline.hooks.templates import Template
 from hookline.patterns.pattern import BadPattern, pattern

@@ -14,8 +14,8 @@ from hookline.dialects.native.keys import (
     FLAG,
     NOT_WRITTEN,
     NUMBER,
+    SOME_TEXTS,
     TEXT,
-    TEXTS,
     HookInfo,
     Key,
     LazyKeys,
@@ -46,9 +46,8 @@ from hookline.dialects.tool_names import resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, ShellCommands
 from hookline.hooks.conditions.tool import ToolKindIs
-from hookline.hooks.event import FactPath, path_source
+from hookline.hooks.event import FactPath, fact_path, path_source
 from hookline.hooks.events import EVENTS
-from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField, tool_field
 from hookline.hooks.tool_name import ToolName
@@ -167,9 +166,9 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
     if isinstance(at.value, dict):
         parsed = parse_test(at, subject, ("tool", "name"))
         return None if parsed is None else resolve_tool_names(parsed)
-    names = at.texts()
-    if not names:
-        return None if names is None else NEVER_HOLDS
+    names = at.some_texts()
+    if names is None:
+        return None
     for name in names:
         if "/" in name and not (len(name) > 2 and name.startswith("/") and name.endswith("/")):
             at.add_problem("bad-pattern", f"{at.location}: {name} is not a tool's name.", "Write a pattern as /…/.")
@@ -332,7 +331,7 @@ def _write_says(condition: Condition) -> Any:
 
 
 def _parse_error_code(at: Node, info: HookInfo) -> Condition | None:
-    codes = at.texts()
+    codes = at.some_texts()
     if codes is None:
         return None
     return match_any(at, Fact(("error", "code")), lambda code: shorthand("tool", code), codes)
@@ -423,7 +422,7 @@ _CALL_CONDITIONS: Final = key_table(
         "tool",
         read=_parse_tool,
         write=_write_tool,
-        schema={"anyOf": [TEXTS, LONG_TEST]},
+        schema={"anyOf": [SOME_TEXTS, LONG_TEST]},
         help="the tool's name: text with `*`, `?`, `[…]` and `\\|`, or `/pattern/`, or a list of which one must match",
         example="tool: [write_file, edit_file]",
     ),
@@ -533,7 +532,7 @@ _EVENT_CONDITIONS: Final = key_table(
         "error_code",
         read=_parse_error_code,
         write=_write_error_code,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         help="the code of a failed model call, or a list of which one must match",
         example="error_code: [rate_limit, timeout]",
         example_event="model.error",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePath
@@ -12,8 +13,8 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import format_duration, long_duration_pattern
-from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.dialect import (
+    Capability,
     LoadResult,
     NamedFolder,
     Pack,
@@ -29,15 +30,14 @@ from hookline.dialects.native.actions import (
     total_timeout,
     write_action,
 )
-from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, parse_condition, write_condition
-from hookline.dialects.native.extends import EXTENDS_KEYS, hook_places, pack_references
 from hookline.dialects.native.key_hints import ACTION_HINT_STARTS, EVENT_HINT, FILE_HINTS, hook_hints
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
     TEXTS,
     HookInfo,
     Key,
+    LazyKeys,
     Schema,
     choice_key,
     duration_key,
@@ -64,28 +64,38 @@ from hookline.dialects.native.on_error import (
     withholds,
     write_on_error,
 )
-from hookline.dialects.native.record import parse_record_settings, record_schema
-from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, find_conditions
+from hookline.hooks.conditions.logic import find_conditions
 from hookline.hooks.events import BACKGROUND_EVENTS, EVENTS, all_event_names, canonical_event, closest_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, EventCount, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.protocols import Action, May
+from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.tools import VOCABULARIES
 from hookline.lazy_dataclasses import field_names, replace
 from hookline.lazy_imports import lazy_class, lazy_module
 
 if TYPE_CHECKING:
-    from hookline.dialects.native import history_conditions
+    from hookline.dialects import capabilities
+    from hookline.dialects.native import extends, history_conditions, record
     from hookline.hooks.actions.failing import InvalidAction
-else:
+    from hookline.hooks.conditions.past_events import CountReached, HappenedBefore
+else:  # many files need none of these
+    capabilities = lazy_module("hookline.dialects.capabilities")
+    extends = lazy_module("hookline.dialects.native.extends")
     history_conditions = lazy_module("hookline.dialects.native.history_conditions")
+    record = lazy_module("hookline.dialects.native.record")
     InvalidAction = lazy_class("hookline.hooks.actions.failing", "InvalidAction")
+    CountReached = lazy_class("hookline.hooks.conditions.past_events", "CountReached")
+    HappenedBefore = lazy_class("hookline.hooks.conditions.past_events", "HappenedBefore")
 
 NAME: Final = "native"
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
 ON_PROBLEM: Final = ("open", "closed")
 _GUARDING_KEYS: Final = ("on", "when", "scope", "names")  # without them nobody can say what a hook guards
 _MAY_STOP: Final = May.DENY | May.ASK
+_PACK_KEYS: Final = ("extends", "override", "options")
+APP_KEY_NAMES: Final = (
+    "agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store", "private_hosts",
+)  # fmt: skip
 
 
 class NativeDialect:
@@ -108,7 +118,7 @@ class NativeDialect:
         return self.load_extended(document, {})
 
     def pack_references(self, document: Document) -> tuple[PackReference, ...]:
-        return pack_references(document)
+        return extends.pack_references(document) if _uses_packs(document.value) else ()
 
     def load_extended(self, document: Document, packs: Mapping[str, Pack | Problem]) -> LoadResult:
         problems: list[Problem] = []
@@ -116,9 +126,9 @@ class NativeDialect:
         hooks, folders = tuple(_parse_hooks(at, packs)), _parse_folders(at)
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
         closed = _parse_on_problem(at)
-        record = parse_record_settings(at)
-        capabilities, is_readable = native_capabilities(document), _is_readable(document, packs)
-        return LoadResult(hooks, tuple(problems), folders, capabilities, is_readable, closed, record)
+        settings = record.parse_record_settings(at) if at.get("record") is not None else None
+        used, is_readable = _capabilities(document), _is_readable(document, packs)
+        return LoadResult(hooks, tuple(problems), folders, used, is_readable, closed, settings)
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import build_schema
@@ -141,9 +151,19 @@ def _extends_pack(extended: Any) -> bool:
     return any(isinstance(name, (str, dict)) and str(name).lstrip("{'").startswith("hookline:") for name in names)
 
 
+def _uses_packs(value: Any) -> bool:
+    return type(value) is dict and not value.keys().isdisjoint(_PACK_KEYS)
+
+
 def _looks_native(hooks: list[Any]) -> bool:
     """Many programs have a list of hooks; ours have an event or an action."""
     return not hooks or any(isinstance(hook, dict) and ("on" in hook or "then" in hook) for hook in hooks)
+
+
+def _capabilities(document: Document) -> tuple[Capability, ...]:
+    value = document.value
+    has_app = isinstance(value, dict) and not value.keys().isdisjoint(APP_KEY_NAMES)
+    return capabilities.native_capabilities(document) if has_app else ()
 
 
 def _is_readable(document: Document, packs: Mapping[str, Pack | Problem]) -> bool:
@@ -154,8 +174,10 @@ def _is_readable(document: Document, packs: Mapping[str, Pack | Problem]) -> boo
     hooks = value.get("hooks")
     if not _is_known_version(value.get("version")) or not (hooks is None or type(hooks) is list):
         return False
+    if not _uses_packs(value):
+        return True
     problems: list[Problem] = []
-    extended = [packs.get(each.name) for each in pack_references(document, problems)]
+    extended = [packs.get(each.name) for each in extends.pack_references(document, problems)]
     return not problems and all(isinstance(pack, Pack) and _is_readable(pack.document, pack.packs) for pack in extended)
 
 
@@ -168,12 +190,19 @@ def _parse_hooks(at: Node, packs: Mapping[str, Pack | Problem]) -> Iterator[Hook
         return
     seen: dict[tuple[str, Scope], Origin] = {}
     counts: dict[tuple[str, str], int] = {}
-    for place in hook_places(at, packs, _check_file):
+    for place in _hook_places(at, packs):
         for hook in _parse_hook(place, counts):
             if (first := seen.setdefault((hook.id, hook.scope), hook.origin)) != hook.origin:
                 _report_duplicate(place, hook, first)
                 continue
             yield hook
+
+
+def _hook_places(at: Node, packs: Mapping[str, Pack | Problem]) -> Iterable[Node]:
+    if _uses_packs(at.value):
+        return extends.hook_places(at, packs, _check_file)
+    hooks = at.get("hooks")
+    return () if hooks is None else hooks.items()
 
 
 def _check_file(at: Node) -> bool:
@@ -244,8 +273,13 @@ def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and is_known:
             yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
-            if any(find_conditions(hook.when, HappenedBefore)):
+            if _has_condition(hook.when, HappenedBefore):
                 yield from history_conditions.memory_hooks(at.get("when"), hook, _hook_info(event, id, values))
+
+
+def _has_condition(when: Condition, of_history: type[CountReached | HappenedBefore]) -> bool:
+    """Until a file has the first one, their module is not imported, and no hook needs to be searched."""
+    return "hookline.hooks.conditions.past_events" in sys.modules and any(find_conditions(when, of_history))
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:
@@ -264,7 +298,7 @@ def _build_hook(
     written_when = at.get("when")
     parsed = parse_condition(written_when, info)
     when, count = parsed, None
-    if parsed is not None and any(find_conditions(parsed, CountReached)):
+    if parsed is not None and _has_condition(parsed, CountReached):
         when, count = history_conditions.split_count(written_when, parsed) or (None, None)
     then = (
         InvalidAction("cannot run: its then cannot be read", _MAY_STOP) if "then" in damaged else _parse_then(at, info)
@@ -604,33 +638,37 @@ HOOK_KEYS: Final = key_table(
     ),
 )
 _HOOK_HINTS: Final = hook_hints(CONDITIONS, ACTIONS)
-FILE_KEYS: Final = key_table(
-    Key("version", schema={"const": 1}, default="`1`", help="`1`, if you write it; another number is a problem"),
-    *EXTENDS_KEYS,
-    Key(
-        "hooks",
-        schema=list_schema("hook"),
-        help="the list of hooks",
-        example="hooks: [{id: no-push, 'on': tool.before, when: {runs: {program: git, subcommand: push}}, then: deny}]",
-    ),
-    Key(
-        "on_problem",
-        schema=enum_schema(ON_PROBLEM),
-        default="`open`",
-        help="in your own file, `closed` [stops every tool call](../broken-config.md#stop-every-call) while a config "
-        "file has errors",
-    ),
-    Key(
-        "record",
-        schema=record_schema,
-        help="in your own file, what is [recorded](../record.md#settings): `off`, or a mapping with `facts` and `keep`",
-        example="record: {facts: none, keep: 7d}",
-    ),
-    *APP_KEYS.values(),
-    Key(
-        "standard_agents",
-        schema=TEXTS,
-        help="the folder with the project's standard_agents definitions",
-        example="standard_agents: agents",
-    ),
+FILE_KEYS: Final[LazyKeys[Key]] = LazyKeys(
+    {
+        "version": Key(
+            "version", schema={"const": 1}, default="`1`", help="`1`, if you write it; another number is a problem"
+        ),
+        **dict.fromkeys(_PACK_KEYS, "extends.EXTENDS_KEYS"),
+        "hooks": Key(
+            "hooks",
+            schema=list_schema("hook"),
+            help="the list of hooks",
+            example="hooks: [{id: no-push, 'on': tool.before, when: {runs: {program: git, subcommand: push}}, then: deny}]",
+        ),
+        "on_problem": Key(
+            "on_problem",
+            schema=enum_schema(ON_PROBLEM),
+            default="`open`",
+            help="in your own file, `closed` [stops every tool call](../broken-config.md#stop-every-call) while a config "
+            "file has errors",
+        ),
+        "record": Key(
+            "record",
+            schema=lambda: record.record_schema(),
+            help="in your own file, what is [recorded](../record.md#settings): `off`, or a mapping with `facts` and `keep`",
+            example="record: {facts: none, keep: 7d}",
+        ),
+        **dict.fromkeys(APP_KEY_NAMES, "app_schema.APP_KEYS"),
+        "standard_agents": Key(
+            "standard_agents",
+            schema=TEXTS,
+            help="the folder with the project's standard_agents definitions",
+            example="standard_agents: agents",
+        ),
+    }
 )

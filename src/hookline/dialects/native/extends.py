@@ -78,7 +78,7 @@ def _hooks_of_pack(at: Node, packs: Packs, check: FileCheck, given: Mapping[str,
 
 def _own_places(at: Node) -> Iterator[Node]:
     hooks = at.get("hooks")
-    if hooks is not None and hooks.sequence() is not None:
+    if hooks is not None:
         yield from hooks.items()
 
 

@@ -24,8 +24,8 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.dialects.native.shell_conditions import RUNS
-from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not, all_of
-from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, Remember, find_conditions
+from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not, all_of, find_conditions
+from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, Remember
 from hookline.hooks.conditions.shell_commands import RunsCommand, Unparsed
 from hookline.hooks.conditions.text import Equals
 from hookline.hooks.conditions.tool import ToolKindIs

@@ -9,32 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.config.node import Node
 from hookline.config.scalars import duration_pattern
-from hookline.dialects.json_schema import nullable
 from hookline.errors import BadTemplate
-from hookline.hooks.placeholders import FACT_ROOTS, PlaceholderResolver
+from hookline.hooks.event import FACT_ROOTS
 from hookline.hooks.protocols import May
-from hookline.hooks.templates import (
-    DataTemplate,
-    ShellTemplate,
-    Template,
-    escape_braces,
-    parse_arguments,
-    parse_shell_template,
-    parse_template,
-)
 from hookline.hooks.tools import Vocabulary
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.lazy_imports import lazy_pattern
+from hookline.lazy_imports import lazy_module, lazy_pattern
+
+if TYPE_CHECKING:
+    from hookline.hooks import placeholders, templates
+    from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
+else:  # many files have no placeholders
+    placeholders = lazy_module("hookline.hooks.placeholders")
+    templates = lazy_module("hookline.hooks.templates")
 
 Schema = dict[str, Any]
 
 TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 ANY_TEXT: Final[Schema] = {"type": "string"}
 TEXTS: Final[Schema] = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
+SOME_TEXTS: Final[Schema] = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
 FLAG: Final[Schema] = {"type": "boolean"}
 NUMBER: Final[Schema] = {"type": "number"}
 OBJECT: Final[Schema] = {"type": "object"}
@@ -131,7 +129,14 @@ class LazyKeys(Mapping[str, _KeyT]):
     def _load(self, name: str, place: str) -> _KeyT:
         module, _, constant = place.partition(".")
         declared = getattr(import_module(f"hookline.dialects.native.{module}"), constant)
-        found: dict[str, _KeyT] = {key.name: key for key in (declared if isinstance(declared, tuple) else (declared,))}
+        keys = (
+            declared.values()
+            if isinstance(declared, dict)
+            else declared
+            if isinstance(declared, tuple)
+            else (declared,)
+        )
+        found: dict[str, _KeyT] = {key.name: key for key in keys}
         self._entries.update(found)
         return found[name]
 
@@ -212,6 +217,8 @@ def mapping_schema(keys: Mapping[str, Key]) -> Schema:
 
 def key_schema(key: Key) -> Schema:
     """The schema of a key that may be null if it may be absent."""
+    from hookline.dialects.json_schema import nullable  # only editors need a schema
+
     schema = value_schema(key)
     return described_schema(key, schema if key.required or key.null_is_value else nullable(schema))
 
@@ -288,7 +295,7 @@ def read_template(at: Node, vocabulary: Vocabulary, *, empty: bool = False) -> T
 
 def compile_template(at: Node, text: str, vocabulary: Vocabulary) -> Template | None:
     try:
-        return parse_template(text, PlaceholderResolver(vocabulary))
+        return templates.parse_template(text, placeholders.PlaceholderResolver(vocabulary))
     except BadTemplate as bad:
         _add_template_problem(at, bad)
         return None
@@ -297,7 +304,8 @@ def compile_template(at: Node, text: str, vocabulary: Vocabulary) -> Template | 
 def read_shell_template(at: Node, vocabulary: Vocabulary) -> ShellTemplate | None:
     text = at.text()
     try:
-        return None if text is None else parse_shell_template(text, PlaceholderResolver(vocabulary))
+        resolve = placeholders.PlaceholderResolver(vocabulary)
+        return None if text is None else templates.parse_shell_template(text, resolve)
     except BadTemplate as bad:
         _add_template_problem(at, bad)
         return None
@@ -307,7 +315,7 @@ def read_arguments(
     places: Sequence[Node], texts: Sequence[str], vocabulary: Vocabulary
 ) -> tuple[Template | ShellTemplate, ...] | None:
     """The arguments of a program that is started without a shell; None after a problem."""
-    parsed = parse_arguments(texts, PlaceholderResolver(vocabulary))
+    parsed = templates.parse_arguments(texts, placeholders.PlaceholderResolver(vocabulary))
     for place, each in zip(places, parsed, strict=True):
         if isinstance(each, BadTemplate):
             _add_template_problem(place, each)
@@ -323,7 +331,7 @@ def read_data_template(at: Node, vocabulary: Vocabulary) -> DataTemplate | None:
     """A mapping, list or text in which every text may have placeholders; None after a problem."""
     before = len(at.problems)
     value = _read_data(at, vocabulary)
-    return DataTemplate(value) if len(at.problems) == before else None
+    return templates.DataTemplate(value) if len(at.problems) == before else None
 
 
 def _read_data(at: Node, vocabulary: Vocabulary) -> Any:
@@ -339,7 +347,8 @@ def _read_data(at: Node, vocabulary: Vocabulary) -> Any:
 
 def event_template(vocabulary: Vocabulary) -> DataTemplate:
     """The whole event."""
-    return DataTemplate(parse_template("{{event}}", PlaceholderResolver(vocabulary)))
+    resolve = placeholders.PlaceholderResolver(vocabulary)
+    return templates.DataTemplate(templates.parse_template("{{event}}", resolve))
 
 
 def write_data(data: DataTemplate) -> Any:
@@ -347,12 +356,12 @@ def write_data(data: DataTemplate) -> Any:
 
 
 def _template_sources(value: Any) -> Any:
-    if isinstance(value, Template):
+    if isinstance(value, templates.Template):
         return value.source
     if isinstance(value, dict):
         return {key: _template_sources(part) for key, part in value.items()}
     if isinstance(value, str):
-        return escape_braces(value)
+        return templates.escape_braces(value)
     return [_template_sources(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 

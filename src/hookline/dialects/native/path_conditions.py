@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hookline.config.node import Node
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
-    TEXTS,
+    SOME_TEXTS,
     HookInfo,
     Key,
     choice_key,
@@ -31,7 +31,7 @@ _WORKSPACE_SYNONYMS: Final = frozenset(("repository", "repo", "project", "cwd", 
 
 def _read_directories(at: Node, info: Any = None) -> tuple[str, ...] | None:
     """Paths of directories. A bare name that is not `workspace` is a directory of the workspace."""
-    names = at.texts()
+    names = at.some_texts()
     for name in names or ():
         if _GLOB.search(name):
             hint = "Write workspace, or the path of a directory. Test a pattern with input: {path: {glob: …}}."
@@ -83,7 +83,7 @@ _KEYS: Final = key_table(
         "directory",
         read=_read_directories,
         write=_write_directories,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         required=True,
         help="`workspace`, a path, or a list of these; a path is relative to the workspace, `~` is your home",
         example="directory: workspace",
@@ -100,7 +100,7 @@ OUTSIDE: Final = Key(
     "outside",
     read=lambda at, info: _parse(at, info, outside=True),
     write=lambda condition: _write(condition, outside=True),
-    schema=lambda: {"anyOf": [TEXTS, mapping_schema(_KEYS)]},
+    schema=lambda: {"anyOf": [SOME_TEXTS, mapping_schema(_KEYS)]},
     mapping=_KEYS,
     help="a [path of the call](#outside-inside) lies outside this directory, or outside all of a list",
     example="outside: workspace",
@@ -109,7 +109,7 @@ INSIDE: Final = Key(
     "inside",
     read=lambda at, info: _parse(at, info, outside=False),
     write=lambda condition: _write(condition, outside=False),
-    schema=lambda: {"anyOf": [TEXTS, mapping_schema(_KEYS)]},
+    schema=lambda: {"anyOf": [SOME_TEXTS, mapping_schema(_KEYS)]},
     mapping=_KEYS,
     help="a [path of the call](#outside-inside) lies inside this directory, or inside one of a list",
     example="inside: [./secrets, ~/.ssh]",

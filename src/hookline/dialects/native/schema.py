@@ -81,7 +81,7 @@ def _test_schema() -> Schema:
 
 def _then_schema(more: Mapping[str, Key]) -> Schema:
     actions = [_action_schema(key, more) for key in ACTIONS.values()]
-    return {"anyOf": [enum_schema(BARE_ACTIONS), *actions, list_schema("step")]}
+    return {"anyOf": [enum_schema(BARE_ACTIONS), *actions, {**list_schema("step"), "minItems": 1}]}
 
 
 def _action_schema(action: ActionKey, more: Mapping[str, Key]) -> Schema:

@@ -21,9 +21,8 @@ from hookline.dialects.native.keys import (
 )
 from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.conditions.logic import NEVER_HOLDS, Not
-from hookline.hooks.event import EVERY_ITEM, FactPath, parse_path, path_source
+from hookline.hooks.event import EVERY_ITEM, FactPath, fact_path, parse_path, path_source
 from hookline.hooks.events import EVENTS
-from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Action, Condition, May, TextPattern
 from hookline.patterns.pattern import BadPattern, pattern
 

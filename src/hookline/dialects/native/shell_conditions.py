@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from hookline.config.node import Node
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
+    SOME_TEXTS,
     TEXT,
-    TEXTS,
     HookInfo,
     Key,
     choice_key,
@@ -35,7 +35,7 @@ _PROGRAM_NAME: Final = lazy_pattern(r"[^\s*?\[\]{}$|;&<>()'\"`\\]+")
 
 def _read_programs(at: Node, info: Any = None) -> tuple[str, ...] | None:
     """Names of programs. Anything else would never match."""
-    names = at.texts()
+    names = at.some_texts()
     for name in names or ():
         if not _PROGRAM_NAME.fullmatch(name):
             words = name.split()
@@ -85,7 +85,7 @@ _DIRECTORY_NAME: Final = lazy_pattern(r"(?:\*\.)?[^/*?\[]+|/(?:[^/*?\[]+/)*[^/*?
 
 
 def _read_directory_names(at: Node, info: Any) -> tuple[str, ...] | None:
-    names = at.texts()
+    names = at.some_texts()
     for name in names or ():
         if _DIRECTORY_NAME.fullmatch(name) is None or name in (".", ".."):
             what = f"{at.location}: {name} is not the name of a directory."
@@ -133,7 +133,7 @@ _RUNS_KEYS: Final = key_table(
     Key(
         "program",
         read=_read_programs,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         required=True,
         help="the program's name, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.query.programs),
@@ -162,7 +162,7 @@ _RUNS_KEYS: Final = key_table(
     Key(
         "outside",
         read=_read_directory_names,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         help="names of directories, such as `build` or `*.egg-info`: a command does not count if all its arguments are in "
         "such a directory, at any depth below the workspace; `/tmp/*` is whatever is below /tmp",
         write=lambda condition: _one_or_many(condition.outside),
@@ -174,7 +174,7 @@ _PIPES_KEYS: Final = key_table(
     Key(
         "from",
         read=_read_programs,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         required=True,
         help="the program that prints, or a list of which one must match",
         write=lambda condition: _one_or_many(condition.sources.programs),
@@ -183,7 +183,7 @@ _PIPES_KEYS: Final = key_table(
     Key(
         "to",
         read=_read_programs,
-        schema=TEXTS,
+        schema=SOME_TEXTS,
         required=True,
         help="the program that gets it, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.targets.programs),
@@ -195,7 +195,7 @@ RUNS: Final = Key(
     "runs",
     read=_parse_runs,
     write=_write_runs,
-    schema=lambda: {"anyOf": [TEXTS, mapping_schema(_RUNS_KEYS)]},
+    schema=lambda: {"anyOf": [SOME_TEXTS, mapping_schema(_RUNS_KEYS)]},
     mapping=_RUNS_KEYS,
     help="a [command](#runs-pipes) that a shell tool runs: its program, subcommand and flags",
     example="runs: {program: rm, flags: [r, f]}",

@@ -32,6 +32,7 @@ def lint_definitions(tree: ast.AST, modules: Collection[str]) -> Iterator[Findin
     """`modules` are the modules of the folder, which its files may import."""
     yield from _lint_imports(tree, modules)
     bound, imports_all = _bound_names(tree)
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     functions = {node.name: node for node in getattr(tree, "body", ()) if isinstance(node, _FUNCTION_NODES)}
     for call, function in _calls(tree):
         name = called_name(call)
@@ -42,7 +43,7 @@ def lint_definitions(tree: ast.AST, modules: Collection[str]) -> Iterator[Findin
         elif not _has_unpacking(call):
             yield from _lint_call(call, name)
             if name == "define_hook":
-                yield from _lint_execute(call, function, functions)
+                yield from _lint_execute(call, function, functions, is_statement=id(call) in statements)
 
 
 def _lint_call(call: ast.Call, name: str) -> Iterator[Finding]:
@@ -102,9 +103,14 @@ def _literal(node: ast.expr) -> Any:
     return _UNKNOWN
 
 
-def _lint_execute(call: ast.Call, decorated: Any, functions: dict[str, Any]) -> Iterator[Finding]:
+def _lint_execute(
+    call: ast.Call, decorated: Any, functions: dict[str, Any], *, is_statement: bool
+) -> Iterator[Finding]:
     hook, id = constant_argument(call, "hook", 0), constant_argument(call, "id", 1)
-    given = next((each.value for each in call.keywords if each.arg == "execute"), *call.args[2:3] or (None,))
+    written = [each.value for each in call.keywords if each.arg == "execute"] or call.args[2:3]
+    given = written[0] if written else None
+    if given is None and is_statement:  # nothing is left to decorate
+        yield call.lineno, f"the hook {id}: execute is missing. Decorate a function, or write execute=."
     function = functions.get(given.id) if isinstance(given, ast.Name) else given or decorated
     if hook not in HOOK_NAMES or not isinstance(function, (*_FUNCTION_NODES, ast.Lambda)):
         return
