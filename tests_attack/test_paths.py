@@ -65,7 +65,8 @@ def spellings(project: Path, count: int) -> list[str]:
             at = text.find("/", seed.randrange(len(text)))
             text = text if at < 0 else text[:at] + seed.choice(["//", "/./", "/././/"]) + text[at + 1 :]
         assert os.path.samefile(project / text, project / ".env"), text
-        found.append(text + seed.choice(["", "", "/", "/.", "//"]))
+        end = seed.choice(["", "", "/", "/.", "//", "\0", "\0.txt"])  # a tool may leave some out
+        found.append(text + end)
     return found
 
 

@@ -32,6 +32,8 @@ RENAMED_SHELLS: list[tuple[str, dict[str, Any]]] = [
     ("unified_exec", {"input": ["rm -rf /"]}), ("write_stdin", {"session_id": 1, "chars": "rm -rf /\n"}),
     ("subprocess_run", {"args": "rm -rf /"}), ("batch_commands", {"commands": [{"command": "rm -rf /"}]}),
     ("parallel_shell", {"tasks": [{"cmd": "ls"}, {"cmd": "rm -rf /"}]}), ("tool_7", {"command": "rm -rf /"}),
+    ("run_program", {"command": "rm", "parameters": ["-rf", "/"]}), ("exec", {"command": "rm", "flags": ["-rf"], "args": ["/"]}),
+    ("bash", {"command": "rm", "more": ["-rf", "/"]}), ("shell_exec", {"cmd": "rm", "command_args": "-rf /"}),
     ("mcp__desk__start_process", {"command": "rm -rf /"}), ("mcp__terminal__send", {"input": "rm -rf /"}),
     ("mcp__w__BashCommand", {"action_json": {"command": "rm -rf /"}}), ("mcp__x__go", {"cmdline": "rm -rf /"}),
 ]  # fmt: skip
@@ -181,3 +183,42 @@ def test_an_mcp_tool_is_guarded_however_it_is_spelled(attempt: Attempt) -> None:
             attempt("an MCP tool's spelling", _verdict(guard, tool) != "DENY", f"{when}: {name}")
         for name in ("MCP:delete_repo", f"{server}_delete_repo"):
             attempt("an MCP tool of an unknown server", _verdict(allow, {"name": name, "input": {}}) == "ALLOW", name)
+
+
+def test_a_field_under_another_name_hides_nothing(attempt: Attempt) -> None:
+    """The agent adds a harmless field beside the one that the tool reads."""
+    path_guard = {
+        "hooks": [{"id": "g", "on": "tool.before", "when": {"input": {"path": "[.]env$"}}, "then": {"deny": "no"}}]
+    }
+    paths = ("path", "file_path", "filePath", "filename", "target_file", "file")
+    for vocabulary in VOCABULARIES:
+        host = {"name": vocabulary.replace("_", "-")}
+        for name, (read, added) in itertools.product(
+            ("mcp__fs__write_file", "mcp.fs.write_file", "save_document"), itertools.permutations(paths, 2)
+        ):
+            tool = {"name": name, "input": {read: ".env", added: "notes.md", "content": "x"}}
+            attempt("a field under another name", _verdict(path_guard, tool, host=host) != "DENY", f"{host}: {tool}")
+        for name, (read, added) in itertools.product(
+            ("mcp__x__run_command", "run_shell_v2"), itertools.permutations(FIELDS, 2)
+        ):
+            tool = {"name": name, "input": {read: "rm -rf /", added: "ls"}}
+            verdict = _verdict(GUARDS["native"], tool, host=host)
+            attempt("a field under another name", verdict != "DENY", f"{host}: {tool}")
+
+
+def test_a_field_under_another_name_hides_nothing_from_a_script(attempt: Attempt) -> None:
+    """A script looks at one name; which one the tool of an MCP server reads is unknown."""
+    script = "if (toolInput.path?.includes('.env')) return {decision: 'deny', reason: 'no'}"
+    guards: dict[str, dict[str, Any]] = {
+        "flo": {"hooks": {"PreToolUse": [{"action": "script", "script": script}]}},
+        "native": {"hooks": [{"id": "g", "on": "tool.before", "then": {"run": ["grep", "-qv", "[.]env"], "stdin": "{{input.path}}"}}]},
+    }  # fmt: skip
+    paths = ("path", "file_path", "filename", "file")
+    for (dialect, guard), name in itertools.product(guards.items(), ("mcp__fs__write_file", "save_document")):
+        for names in itertools.permutations(paths, 3):
+            for at, read in enumerate(names):
+                values = dict.fromkeys(names, "notes.md") | {read: ".env"}
+                tool = {"name": name, "input": {**values, "content": "x"}}
+                attempt(
+                    "a field under another name, for a script", _verdict(guard, tool, dialect) != "DENY", f"{at} {tool}"
+                )

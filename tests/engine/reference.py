@@ -17,6 +17,7 @@ from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
+from hookline.hooks.field_readings import strictest_answer
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, ActionError, Audience, Failure, FailureKind, Note, Outcome, Verdict
@@ -123,8 +124,7 @@ class ReferenceRound:
             if at not in self.fired and limited:
                 continue
             if isinstance(holds, Failure) and not hook.fires_undecided(self.event):
-                outcome = self.counted(hook, holds)
-                if outcome == SILENT:
+                if (outcome := self.counted(hook, holds)) == SILENT:
                     continue
             else:
                 if isinstance(holds, Failure):
@@ -153,13 +153,12 @@ class ReferenceRound:
 
     async def run_background(self) -> list[str]:
         """The hooks whose action ran. Their answers do not count."""
-        ended: set[str] = set()
-        ran = []
+        ended, ran = set[str](), []
         for hook, event in self.background:
             fired = False
             if hook.group not in ended:
                 ran.append(hook.id)
-                fired = isinstance(answer := await run(hook, event, self.host), Outcome) and answer.applied
+                fired = isinstance(answer := await run_once(hook, event, self.host), Outcome) and answer.applied
                 if isinstance(answer, Failure) and answer_to(label(answer, hook), hook.on_error).final and hook.group:
                     ended.add(hook.group)
             if not fired:
@@ -183,14 +182,11 @@ class ReferenceRound:
         return self.found.halt or all(hook.group in self.denied_groups for hook in self.hooks)
 
     def counted(self, hook: Hook, answer: Outcome | Failure) -> Outcome:
-        """The part of an answer that the event accepts; of a failure, the hook's on_error.
-
-        Another verdict, change or halt is a failure too: what the event accepts counts beside the on_error."""
+        """The part of an answer that the event accepts, beside the on_error for the rest; of a failure, the on_error."""
         if isinstance(answer, Failure):
             failure = label(answer, hook)
             self.note_failure(hook, failure)
-            declared = answer_to(failure, hook.on_error)
-            if (accepted := self.accepted(declared)) != declared:
+            if (accepted := self.accepted(declared := answer_to(failure, hook.on_error))) != declared:
                 self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
             return accepted
         if (accepted := self.accepted(answer)) == answer:
@@ -232,8 +228,7 @@ class ReferenceRound:
 
     def note_failure(self, hook: Hook, failure: Failure) -> None:
         """That a condition cannot be evaluated is said once."""
-        is_undecided = failure.text.startswith("the condition of hook")
-        if not is_undecided or hook.key not in self.undecided:
+        if not (is_undecided := failure.text.startswith("the condition of hook")) or hook.key not in self.undecided:
             self.found.failures.append((hook.id, str(failure.kind)))
         self.undecided |= {hook.key} if is_undecided else set()
 
@@ -249,6 +244,10 @@ class ReferenceRound:
 
 
 async def run(hook: Hook, event: Event, host: Host, again: bool = False) -> Outcome | Failure:
+    return await strictest_answer(hook, event, lambda reading: run_once(hook, reading, host, again))
+
+
+async def run_once(hook: Hook, event: Event, host: Host, again: bool = False) -> Outcome | Failure:
     token = current_hook.set(CurrentHook(hook.id, again, tool_matchers=tuple(tool_matchers(hook.when))))
     try:
         return hook.then.constant or await hook.then.run(event, host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -26,7 +27,7 @@ from engine.hook_factories import (
     tool_call_event,
     tool_matches,
 )
-from hookline.engine.book import Book, Layer, gc_paused
+from hookline.engine.book import Book, Layer
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import All
 from hookline.hooks.conditions.numbers import CustomCondition
@@ -35,6 +36,7 @@ from hookline.hooks.event import Event, overlaps
 from hookline.hooks.hook import Hook, Limit, Scope
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome, Verdict
+from hookline.lazy_imports import gc_paused
 from hookline.patterns.pattern import pattern
 
 
@@ -194,8 +196,6 @@ def test_an_empty_book_says_nothing() -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_the_garbage_collector_is_left_as_it_was(on: bool) -> None:
-    import gc
-
     was_on = gc.isenabled()
     try:
         (gc.enable if on else gc.disable)()
@@ -204,6 +204,18 @@ def test_the_garbage_collector_is_left_as_it_was(on: bool) -> None:
         assert gc.isenabled() is on
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+def test_what_the_program_froze_stays_frozen() -> None:
+    was_frozen = gc.get_freeze_count() > 0
+    gc.freeze()
+    try:
+        with gc_paused():
+            made = [[] for _ in range(1000)]
+        assert gc.get_freeze_count() > len(made)
+    finally:
+        if not was_frozen:
+            gc.unfreeze()
 
 
 @pytest.mark.parametrize("facts", [{}, {"session": {"id": "x"}}, {"tool": {}}, {"tool": {"name": "", "input": {}}}])

@@ -41,7 +41,7 @@ EVENT = tool_call_event("rm -rf /")
 
 def fast(
     *layers: list[Hook], event: Event = EVENT, reports_waiting: bool = False, host: Host = NO_HOST
-) -> Decision | StartedMatch:
+) -> Decision | StartedMatch | None:
     indexes = [(n, HookIndex(sorted(hooks, key=lambda hook: hook.order))) for n, hooks in enumerate(layers)]
     return EventHooks(indexes).decide_fast(event, reports_waiting, host)
 
@@ -198,13 +198,25 @@ def write(**input: Any) -> Event:
         (write(content="x" * 200_000 + "SECRET_77"), "deny-77"),
         (write(content="SECRET_77" + "R" * 200_000 + " SECRET_78 "), "deny-78"),
         (write(), "nobody"),
-        (Event("tool.before", {}), "nobody"),
     ],
 )
 def test_words_of_a_template_are_looked_up_in_every_layer(event: Event, expected: str) -> None:
     assert decided(template_hooks(50, 100), event=event) == expected
     assert decided(template_hooks(50, 10), template_hooks(60, 90), event=event) == expected
     assert decided(template_hooks(0, 2), template_hooks(50, 100), event=event) == expected
+
+
+@pytest.mark.parametrize(
+    "facts", [{}, {"tool": {"input": {"content": "a"}}}, {"tool": {"name": "", "input": {"content": "a"}}}]
+)
+@pytest.mark.parametrize("hooks", [1, 100])
+def test_an_event_that_does_not_name_its_tool_is_left_to_a_round(facts: dict[str, Any], hooks: int) -> None:
+    event, layers = Event("tool.before", facts), (template_hooks(0, hooks), template_hooks(50, hooks))
+    assert fast(*layers[:1], event=event) is fast(*layers, event=event) is None
+    book = Book([Layer("all", layers[0])])
+    for decision in (book.decide_now(event), asyncio.run(book.decide(event))):
+        assert "does not name its tool" in decision.reason
+        assert decision.denied
 
 
 @pytest.mark.parametrize("input", [{"content": "a", "file_text": "SECRET_77"}, {"content": ["a", "SECRET_77"]}])

@@ -121,6 +121,16 @@ SHELL_LINES = [
         "eval $(cat x)",
         "touch 'é'",
     ),
+    *(
+        "git log --oneline",
+        "git commit -m push",
+        "git -C x push --force origin main",
+        "git 'pu'sh -f origin main",
+        "git add x && git worktree remove --force y",
+        "git update-ref -d refs/heads/main",
+        "git rebase --root; rm -r src",
+        "git --upload-pack=x fetch",
+    ),
 ]
 
 

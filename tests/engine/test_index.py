@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.hook_factories import (
@@ -221,7 +221,6 @@ def _path(text: str) -> tuple[str | int, ...]:
     return tuple(int(step) if step.lstrip("-").isdigit() else step for step in text.split("."))
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_the_index_decides_as_a_plain_loop_over_all_hooks_does(seed: int) -> None:
     chance = Chance(seed)
@@ -237,7 +236,6 @@ def test_the_index_decides_as_a_plain_loop_over_all_hooks_does(seed: int) -> Non
         assert event.facts == before
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9))
 def test_the_index_never_rules_out_what_holds(seed: int) -> None:
     """Beyond the verdicts, which a deny may hide: every hook whose condition holds is a candidate."""

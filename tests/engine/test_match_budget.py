@@ -7,6 +7,7 @@ import random
 import string
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,7 @@ from engine.hook_factories import (
     tool_call_event,
     tool_matches,
 )
+from hookline.engine import match_budget
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.failing import InvalidAction
@@ -211,3 +213,14 @@ def test_the_account_says_that_a_guard_held_undecided() -> None:
     )
     assert decision.denied
     assert "could not be evaluated in time" in decision.trace[0].why
+
+
+def test_matching_has_most_of_its_time_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(wall=0.0, cpu=0.0)
+    monkeypatch.setattr(match_budget, "perf_counter", lambda: clock.wall)
+    monkeypatch.setattr(match_budget, "thread_time", lambda: clock.cpu)
+    budget = match_budget.MatchBudget()
+    while clock.wall <= budget.deadline or budget.extend():
+        clock.wall += 0.02
+        clock.cpu += 0.001
+    assert clock.cpu == pytest.approx(match_budget.MATCH_SECONDS * 3 / 4, abs=0.01)

@@ -28,7 +28,7 @@ from hookline.hooks.protocols import May
 
 DECISIONS = int(os.environ.get("HOOKLINE_FUZZ", "2000"))
 PARTS = 8  # tests, so that they run side by side
-EVENTS_PER_BOOK = 25
+EVENTS_PER_BOOK = 100 if "HOOKLINE_FUZZ" in os.environ else 25  # loading a book takes as long as some ten decisions
 FIRST_SEED = random.randrange(10**9) if "HOOKLINE_FUZZ" in os.environ else 0
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.hooks.json_text import _encode_pieces, json_text
@@ -20,7 +20,6 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=200, deadline=None)
 def test_both_ways_to_write_it_are_one(value: Any) -> None:
     expected = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert json_text(value) == "".join(_encode_pieces(value, None, NO_DEADLINE)) == expected

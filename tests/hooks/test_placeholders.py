@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.event import MISSING, Event
-from hookline.hooks.placeholders import PlaceholderResolver, fact_path
+from hookline.hooks.event import MISSING, Event, fact_path
+from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import DataTemplate, parse_template
 from hookline.hooks.tools import VOCABULARIES
 

@@ -7,9 +7,12 @@ import shlex
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hookline.hooks.masking import mask
 from hookline.hooks.record_settings import RecordedFacts
+from hookline.hooks.secret_arguments import _RULES, _compile_names, _find_names
 from hookline.record.facts import RecordableFacts, environment_secrets, may_have_secret
 
 COMMANDS = (
@@ -329,3 +332,36 @@ def test_no_text_takes_long(piece: str) -> None:
     began = time.monotonic()
     mask("sudo -S" + piece * (16_000 // len(piece)))
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("piece", ["echo a ", "printf -n ", "echo 'a' ", "echo a\n\n", "echo \"echo 'a' \" "])
+@pytest.mark.timing
+def test_the_search_for_a_pipe_takes_time_in_proportion_to_the_text(piece: str) -> None:
+    began = time.process_time()
+    mask("sudo -S" + piece * (100_000 // len(piece)))
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"echo it\'s me; echo 'hunter2' | sudo -S ls",
+        r'echo 5\" disk; echo "hunter2" | sudo -S ls',
+        r'printf "a\"b"; echo "hunter2" | docker login --password-stdin',
+        'echo foo "bar $(echo "hunter2" | sudo -S ls)"',
+    ],
+)
+def test_what_is_printed_behind_an_odd_quote_is_masked(text: str) -> None:
+    assert "hunter2" not in mask(text)
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_what_is_printed_in_a_quoted_script_is_masked(quote: str) -> None:
+    text = f"echo {quote}echo hunter2 | sudo -S ls{quote} > run.sh"
+    assert "hunter2" not in mask(text)
+
+
+@given(st.lists(st.sampled_from([*_RULES, " ", '", "', "/a", ".exe", "-p", "x", "'"]), max_size=12).map("".join))
+def test_names_are_found_as_by_a_pattern_of_all_names(text: str) -> None:
+    every = _compile_names(tuple(_RULES))
+    assert [found.span() for found in _find_names(text)] == [found.span() for found in every.finditer(text)]

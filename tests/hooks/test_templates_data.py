@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.hooks.event import Event
@@ -37,7 +37,6 @@ def test_what_is_absent_has_no_key() -> None:
 
 
 @given(VALUES)
-@settings(max_examples=100, deadline=None)
 def test_a_copy_is_the_same_and_shares_nothing(value: Any) -> None:
     before = copy.deepcopy(value)
     made = copy_data(value)

@@ -35,19 +35,34 @@ def test_a_tool_of_unknown_kind_has_no_other_names_for_its_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "judged"),
+    ("host", "tool", "own", "other"),
     [
-        ({"name": "claude-code"}, "/etc/shadow"),
-        ({"name": "claude_code"}, "/etc/shadow"),
-        ({"name": "gemini_cli"}, "/etc/shadow"),
-        ({"name": "hookline"}, "decoy"),
+        ("claude-code", "Read", "file_path", "path"),
+        ("claude_code", "Read", "file_path", "path"),
+        ("gemini_cli", "read_file", "file_path", "path"),
+        ("hookline", "read_file", "path", "file_path"),
     ],
 )
-def test_where_a_field_is_given_twice_the_hosts_own_name_for_it_counts(host: Any, judged: str) -> None:
+def test_where_a_field_is_given_twice_the_hosts_own_name_for_it_counts(
+    host: str, tool: str, own: str, other: str
+) -> None:
     """An agent may add `path: decoy` to a tool that reads file_path; a guard on path must not look at the decoy."""
-    given = event("Read", {"path": "decoy", "file_path": "/etc/shadow"}, "read", host)
-    assert field_value(given, ("path",)) == judged
-    assert ToolField(("path",)).texts(given) == (judged,)
+    given = event(tool, {other: "decoy", own: "/etc/shadow", "limit": 1}, "read", {"name": host})
+    assert field_value(given, ("path",)) == "/etc/shadow"
+    assert ToolField(("path",)).texts(given) == ("/etc/shadow",)
+    for vocabulary, name in ((FLO, "path"), (CLAUDE, "file_path"), (OPENCODE, "filePath")):
+        assert to_vocabulary(given, vocabulary) == {name: "/etc/shadow", "limit": 1}
+        assert to_host_fields(given, {name: "safe", "limit": 1}) == {own: "safe", "limit": 1}
+
+
+@pytest.mark.parametrize(
+    ("host", "tool"),
+    [("claude-code", "mcp__fs__read_file"), ("claude-code", "open_document"), ("hookline", "mcp.fs.read_file")],
+)
+def test_another_tool_than_the_hosts_own_may_read_either_name(host: str, tool: str) -> None:
+    given = event(tool, {"path": "a", "file_path": "b"}, "read", {"name": host})
+    assert set(field_values(given, ("path",))) == {"a", "b"}
+    assert to_vocabulary(given, FLO) == {"path": "a", "file_path": "b"}
 
 
 def test_values_below_a_field_are_reached_and_nothing_raises() -> None:

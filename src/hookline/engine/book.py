@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hookline.engine.decision import Decision
@@ -87,26 +85,22 @@ class Book:
         hooks = self._by_event.get(event.name)
         if hooks is None:
             return _decide_nothing(event)
-        tool = event.facts.get("tool")  # looked at first, because `lacks_tool` takes longer
-        if not (type(tool) is dict and tool.get("name")) and lacks_tool(event):
-            decision = await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain).decide()
-            return _deny_without_tool(decision, hooks)
         started = None
         if not explain and current_hook.get() is None:  # only a round skips the hook whose call this is
             answer = hooks.decide_fast(event, False, self.host if host is NO_HOST else host)
             if isinstance(answer, Decision):
                 return answer
             started = answer
-        return await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain, started).decide()
+        decision = await rounds.Round(hooks.indexes, event, self._host_or_default(host), explain, started).decide()
+        return _deny_without_tool(decision, hooks) if lacks_tool(event) else decision
 
     def decide_now(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
         hooks = self._by_event.get(event.name)
         if hooks is None:
             return _decide_nothing(event)
-        started, tool = None, event.facts.get("tool")
-        is_named = (type(tool) is dict and tool.get("name")) or not lacks_tool(event)
-        if is_named and not explain and current_hook.get() is None:
+        started = None
+        if not explain and current_hook.get() is None:
             answer = hooks.decide_fast(event, hooks.waits, self.host if host is NO_HOST else host)
             if isinstance(answer, Decision):
                 return answer
@@ -166,20 +160,6 @@ def _decide_nothing(event: Event) -> Decision:
     if event.name not in EVENTS:
         raise HooklineError(f"there is no event {event.name!r}; the events are {', '.join(EVENTS)}")
     return Decision(event)
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pauses the garbage collector while many small objects are created: it would take most of the time and free nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.freeze()  # together, these move all objects to the oldest generation without scanning them
-            gc.unfreeze()
-            gc.enable()
 
 
 def introspect(book: Book, limits: FireLimiter, session: str) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from hookline.engine.index import FEW_HOOKS, HookIndex, IndexEntry, RankedEntry
 from hookline.engine.match_budget import MatchBudget
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
+from hookline.hooks.events import lacks_tool
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Host
 from hookline.lazy_dataclasses import dataclass
@@ -44,8 +45,8 @@ class EventHooks:
         self._few: tuple[IndexEntry, ...] = ()  # all hooks, if they are so few that no index is searched
         self._search: QuickSearch | None = None  # None: not yet known
 
-    def decide_fast(self, event: Event, reports_waiting: bool, host: Host) -> Decision | StartedMatch:
-        """The decision that a round would come to; otherwise what the round needs to start.
+    def decide_fast(self, event: Event, reports_waiting: bool, host: Host) -> Decision | StartedMatch | None:
+        """The decision that a round would come to; otherwise what the round needs to start. None if the event lacks its tool.
 
         reports_waiting: a hook that waits counts even if a deny keeps it from running.
         """
@@ -55,6 +56,10 @@ class EventHooks:
             decision: Decision = _new(Decision)  # silent_decision, without the call
             decision.event = event
             return decision
+        if positions is None:
+            tool = event.facts.get("tool")  # looked at first, because `lacks_tool` takes longer
+            if not (type(tool) is dict and tool.get("name")) and lacks_tool(event):
+                return None
         deadline, only = perf_counter() + match_budget.WALL_SECONDS, self._only
         if self._few:
             return _ask(self._few, event, deadline, reports_waiting, host) or self._start(self._few, deadline)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import UndecidedError
@@ -13,6 +13,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, PureCondition, Subject
 from hookline.hooks.tool_input import ToolField
+from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_class, lazy_module
 from hookline.patterns.literal_search import MAX_RFIND_LENGTH, rarest_character
 
@@ -81,12 +82,21 @@ def is_path(subject: Subject) -> bool:
     return isinstance(subject, ToolField) and subject.is_path
 
 
+@dataclass(frozen=True, slots=True)
+class _SelectedParts:
+    """The parts of a condition that are about one of some programs."""
+
+    ask_all: Holds
+    subcommands: frozenset[str]  # of those parts that need one: if a line has none of these words, they cannot hold
+    ask_others: Holds
+
+
 def _ask_by_program(condition: AnyOf) -> Holds:
-    """Its `holds`, which asks only the parts that are about a program that is run. The others cannot hold."""
-    names = [_program_names(part) for part in condition.parts]
-    if sum(each is not None for each in names) < _MANY_PARTS:
+    """Its `holds`, which asks only the parts that are about a program and subcommand that are run. The others cannot hold."""
+    needed = [_needed_command(part) for part in condition.parts]
+    if sum(each is not None for each in needed) < _MANY_PARTS:
         return condition.holds
-    selected: dict[tuple[str, ...], Holds] = {}
+    selected: dict[tuple[str, ...], _SelectedParts] = {}
 
     def holds(event: Event, deadline: float) -> bool:
         try:
@@ -95,25 +105,32 @@ def _ask_by_program(condition: AnyOf) -> Holds:
             return condition.holds(event, deadline)
         if not run.is_known:
             return condition.holds(event, deadline)
-        ask = selected.get(run.programs)
-        if ask is None:
+        parts = selected.get(run.programs)
+        if parts is None:
             if len(selected) >= _CACHE_SIZE:
                 selected.clear()
-            pairs = zip(names, condition.parts, strict=True)
-            parts = tuple(part for each, part in pairs if each is None or not each.isdisjoint(run.programs))
-            ask = selected[run.programs] = AnyOf(parts).holds
+            parts = selected[run.programs] = _select_parts(zip(needed, condition.parts, strict=True), run.programs)
+        ask = parts.ask_others if parts.subcommands.isdisjoint(run.words) else parts.ask_all
         return ask(event, deadline)
 
     return holds
 
 
-def _program_names(condition: Condition) -> frozenset[str] | None:
-    """The programs of which one must be run for it to hold; None if it is not about programs."""
-    return next((part.query.names for part in conjuncts(condition) if isinstance(part, RunsCommand)), None)
+def _select_parts(parts: Iterable[tuple[RunsCommand | None, Condition]], programs: Sequence[str]) -> _SelectedParts:
+    about = [(runs, part) for runs, part in parts if runs is None or not runs.query.names.isdisjoint(programs)]
+    subcommands = frozenset(word for runs, _ in about if runs is not None for word in runs.query.first_words)
+    others = (part for runs, part in about if runs is None or not runs.query.subcommands)
+    return _SelectedParts(AnyOf(tuple(part for _, part in about)).holds, subcommands, AnyOf(tuple(others)).holds)
+
+
+def _needed_command(condition: Condition) -> RunsCommand | None:
+    """A command that must be run for it to hold; None if it is not about commands."""
+    return next((part for part in conjuncts(condition) if isinstance(part, RunsCommand)), None)
 
 
 QuickSearch = Callable[[Event], Sequence[int] | None]
-"""Positions of the hooks that may hold, in order, found without a look at the clock; None if the event needs a closer look."""
+"""Positions of the hooks that may hold, in order, found without a look at the clock; None if the event needs a closer look,
+as one that does not name its tool does."""
 
 
 def find_rejection(condition: Condition) -> QuickSearch:
@@ -134,7 +151,7 @@ def _search_word(name: str, other_names: frozenset[str], word: str) -> QuickSear
         facts = event.facts
         try:
             tool = facts["tool"] if type(facts) is dict else None
-            input = tool["input"] if type(tool) is dict else None
+            input = tool["input"] if type(tool) is dict and tool["name"] else None
             value = input.get(name) if type(input) is dict else None
         except KeyError:
             return None

@@ -26,8 +26,7 @@ from hookline.engine.flat_condition import (
 from hookline.engine.word_filter import SpelledSearch, WordFilter
 from hookline.errors import UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
-from hookline.hooks.conditions.logic import AnyOf
-from hookline.hooks.conditions.past_events import HappenedBefore, find_conditions
+from hookline.hooks.conditions.logic import AnyOf, find_conditions
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import COUNTED, GLOBAL_SCOPE, UNLIMITED, Hook
@@ -39,8 +38,10 @@ from hookline.lazy_imports import lazy_class
 from hookline.patterns.required_words import WORD_EDGE, WordSet, fold_word, shortest_length
 
 if TYPE_CHECKING:
+    from hookline.hooks.conditions.past_events import HappenedBefore
     from hookline.hooks.conditions.shell_commands import RunPrograms
 else:
+    HappenedBefore = lazy_class("hookline.hooks.conditions.past_events", "HappenedBefore")
     RunPrograms = lazy_class("hookline.hooks.conditions.shell_commands", "RunPrograms")
 
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
@@ -141,7 +142,7 @@ def _search_field(
         facts = event.facts
         try:
             tool = facts["tool"] if type(facts) is dict else None
-            input = tool["input"] if type(tool) is dict else None
+            input = tool["input"] if type(tool) is dict and tool["name"] else None
             value = input.get(name) if type(input) is dict else None
         except KeyError:
             return None

@@ -27,6 +27,7 @@ from hookline.hooks.conditions.past_events import provide_memory
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import METADATA_PATH
+from hookline.hooks.field_readings import strictest_answer
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
@@ -203,6 +204,8 @@ class Round:
         try:
             holds = holds_in_readings(hook.when, self.event, self._budget.deadline, every=hook.only_allows)
         except UndecidedError:
+            if self._budget.extend():
+                return self._ambiguous_skip_reason(hook, ambiguity)
             self._undecided = _NOT_IN_TIME
             return None
         except Exception as error:  # a condition may be third-party code
@@ -301,7 +304,10 @@ class Round:
     async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
         """The outcome, and whether the hook fired: it did not fail and had something to do."""
         started, remaining = perf_counter(), self._budget.remaining()
-        answer = await attempt(hook.then, self.event, self._host, hook.timeout, self._current_hook(hook, again))
+        who = self._current_hook(hook, again)
+        answer = await strictest_answer(
+            hook, self.event, lambda event: attempt(hook.then, event, self._host, hook.timeout, who)
+        )
         took = perf_counter() - started
         self._budget.resume(took, remaining)  # running an action is not matching
         fired = isinstance(answer, Outcome) and answer.applied

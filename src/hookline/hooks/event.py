@@ -158,6 +158,32 @@ def parse_path(text: str) -> FactPath:
     return tuple(_parse_step(found[0]) for found in _STEP.finditer(text))
 
 
+_SHORT_PATHS: Final[dict[str, FactPath]] = {
+    "input": ("tool", "input"),
+    "result": ("tool", "result"),
+    "error": ("tool", "error"),
+}
+_ROOTS: Final = {
+    "host", "session", "agent", "thread", "user", "execution", "cwd", "workspace", "time", "tool", "prompt", "stop",
+    "turn", "context", "messages", "message", "metadata", "system", "request", "error", "approval", "subagent", "notification",
+    "trigger", "decision",
+}  # fmt: skip
+FACT_ROOTS: Final = frozenset((*_SHORT_PATHS, *_ROOTS))
+"""The first words of fact names."""
+
+
+def fact_path(name: str) -> FactPath | None:
+    """`input.path` is short for `tool.input.path`. None if no event has such a fact."""
+    path = parse_path(name)
+    if not path or not isinstance(path[0], str):
+        return None
+    if path[0] == "error" and path[1:2] in (("code",), ("message",)):
+        return path
+    if path[0] in _SHORT_PATHS:
+        return (*_SHORT_PATHS[path[0]], *path[1:])
+    return path if path[0] in _ROOTS else None
+
+
 def _parse_step(step: str) -> str | int:
     if step.startswith('"'):
         try:

@@ -422,6 +422,8 @@ _AGENT_NAMES: Final[dict[str, dict[str, str]]] = {
         "PreToolUse": "tool.before",
         "PostToolUse": "tool.after",
         "Stop": "stop",
+        "promptSubmit": "prompt.submit",
+        "agentStop": "stop",
     },
     "windsurf": {
         "pre_user_prompt": "prompt.submit",
@@ -445,13 +447,12 @@ _AGENT_NAMES: Final[dict[str, dict[str, str]]] = {
     },
 }
 """The names of events in the hook files of coding agents: name → event."""
-for _dialect, _names in _AGENT_NAMES.items():
-    for _kind in _EVENT_KINDS:
-        _own = tuple(_name for _name, _event in _names.items() if _event == _kind.name)
-        if _own:
-            _kind.names[_dialect] = _own
-
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
+for _dialect, _names in _AGENT_NAMES.items():
+    for _name, _event in _names.items():
+        _own = EVENTS[_event].names
+        _own[_dialect] = (*_own.get(_dialect, ()), _name)
+
 ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
 RESULT_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.store", "message.create")
 """The events whose hooks see a result, and may change it, before it is stored, in the order in which they happen."""

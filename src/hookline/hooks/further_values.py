@@ -16,7 +16,11 @@ from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_imports import json, lazy_pattern
 
 COMMAND_LIST: Final = "commands"
-ARGUMENT_FIELDS: Final = ("args", "argv", "arguments")
+ARGUMENT_FIELDS: Final = (
+    "args", "argv", "arguments", "parameters", "params", "command_args", "commandArgs", "cmd_args", "flags", "options", "more",
+    "rest", "words",
+)  # fmt: skip
+TYPED_FIELDS: Final = ("input", "keys", "chars", "stdin")  # what is typed into a shell that runs
 _FILES: Final = ("paths", "files", "file_paths", "filePaths")
 ENDS: Final = tuple(
     f"{name}{suffix}"
@@ -41,7 +45,7 @@ PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
 }
 """The other fields in which a tool of the kind has paths."""
 PATH_SOURCES: Final = frozenset((*(name for names in PATH_LISTS.values() for name in names), *PATCHES))
-COMMAND_SOURCES: Final = frozenset((COMMAND_LIST, *ARGUMENT_FIELDS))
+COMMAND_SOURCES: Final = frozenset((COMMAND_LIST, *ARGUMENT_FIELDS, *TYPED_FIELDS))
 
 _PATCHED_FILE: Final = lazy_pattern(
     r"^[ \t]*\*\*\* (?:Add File|Update File|Delete File|Move to): ?(.*)$|^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)",

@@ -73,6 +73,7 @@ class ScriptCall:
     source: str
     variables: Mapping[str, Any]
     timeout: timedelta = timedelta(seconds=5)
+    may_run_in_page: bool = True  # False: whoever has the page of a browser agent must not get around it
 
 
 @dataclass(frozen=True, slots=True)

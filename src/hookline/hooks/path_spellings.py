@@ -38,10 +38,16 @@ def path_readings(given: str, event: Event) -> Readings:
     project = directory_fact(event, "workspace") or directory_fact(event, "cwd")
     base = directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
-    if given[0] in "~@" or given[:5].lower() == "file:" or "/proc/" in given or given != given.strip(" \t"):
+    if _may_be_changed(given):
         for other in other_forms(given, base):
             readings += _readings_of(given, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
+
+
+def _may_be_changed(given: str) -> bool:
+    """By the tool that opens the path: `other_forms` says into what."""
+    is_short_form = given[0] in "~@" or given[:5].lower() == "file:"
+    return is_short_form or "/proc/" in given or "\0" in given or given != given.strip(" \t")
 
 
 def _readings_of(given: str, form: str, base: str, project: str) -> Readings:
@@ -73,6 +79,9 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
 def other_forms(given: str, base: str) -> list[str]:
     """What a tool may turn the path into before it opens it."""
     forms: list[str] = []
+    if "\0" in given:  # the system's own functions end there; others leave it out
+        for form in (given.partition("\0")[0], given.replace("\0", "")):
+            forms += [form, *other_forms(form, base)] if form else []
     bare = given.strip(" \t").removeprefix("@")  # as people mention a file; some agents remove it
     if bare != given and bare:
         forms += [bare, *other_forms(bare, base)]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, parse_path
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, fact_path
 from hookline.hooks.json_text import json_text
 from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import OPEN_BRACES, CommandWords, Placeholder
@@ -196,32 +196,6 @@ FILTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "mcp_tool": partial(_mcp_part, part=1),
     "texts": _texts_of_fields,
 }
-
-
-_SHORT_PATHS: Final[dict[str, FactPath]] = {
-    "input": ("tool", "input"),
-    "result": ("tool", "result"),
-    "error": ("tool", "error"),
-}
-_ROOTS: Final = {
-    "host", "session", "agent", "thread", "user", "execution", "cwd", "workspace", "time", "tool", "prompt", "stop",
-    "turn", "context", "messages", "message", "metadata", "system", "request", "error", "approval", "subagent", "notification",
-    "trigger", "decision",
-}  # fmt: skip
-FACT_ROOTS: Final = frozenset((*_SHORT_PATHS, *_ROOTS))
-"""The first words of fact names."""
-
-
-def fact_path(name: str) -> FactPath | None:
-    """`input.path` is short for `tool.input.path`. None if no event has such a fact."""
-    path = parse_path(name)
-    if not path or not isinstance(path[0], str):
-        return None
-    if path[0] == "error" and path[1:2] in (("code",), ("message",)):
-        return path
-    if path[0] in _SHORT_PATHS:
-        return (*_SHORT_PATHS[path[0]], *path[1:])
-    return path if path[0] in _ROOTS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from hookline.lazy_imports import lazy_pattern
@@ -107,9 +108,15 @@ _RULES: Final[dict[str, _Rule]] = {
         ("smbclient, rpcclient, winexe", _Rule(separator="%")),
         ("lftp", _Rule(separator=",")),
         ("sqlplus", _Rule(separator="/")),
+        ("sops", _Rule(("--set",))),
+        ("sops set", _Rule(position=2)),
     )
     for name in names.split(", ")
 }
+_RULE_NAMES: Final[dict[str, list[str]]] = {}
+"""By their first words."""
+for _name in _RULES:
+    _RULE_NAMES.setdefault(_name.partition(" ")[0], []).append(_name)
 # What reads a secret from its standard input, and what writes it there.
 _READERS: Final = (
     *("--with-token", "--password-stdin", "--token-stdin", "--stdin", "--data-file=-", "chpasswd", "sudo -S", "passwd"),
@@ -123,50 +130,47 @@ _WORDS: Final = lazy_pattern(r"[\w:-]+")
 _PATH: Final = lazy_pattern(r"(?s)^.*[/\\]|\.exe$")
 _QUOTED_LETTER: Final = lazy_pattern(r"""(?<=\w)(?:\\|""|'')(?=\w)""")
 _BETWEEN_WORDS: Final = r"""(?:["']?[ \t]+["']?|\\?["'],\s{0,4}\\?["'])"""
-_NAME: Final = lazy_pattern(
-    r"(?<![\w.-])("
-    + "|".join(re.escape(name).replace(r"\ ", _BETWEEN_WORDS) for name in sorted(_RULES, key=len, reverse=True))
-    + r")(?![\w-])(?:\.exe\b|(?<=secret)/[\w.-]+|(?<=secrets)/[\w.-]+)?"  # `kubectl patch secret/a`
-)
 # A quote before a space ends the script that the command is part of: `sh -c "mysql -phunter2"`.
 _SHELL_WORD: Final = lazy_pattern(
     r"""(?:[ \t]|\\\n)+((?:"(?![\s;|&)]|$)(?:[^"\\\n]|\\[^\n])*"|'(?![\s;|&)]|$)[^'\n]*'|[^\s"'\\;|&)]|\\[^\n"'])+)"""
 )
 _LIST_WORD: Final = lazy_pattern(r"""\\?["'],\s{0,4}\\?["']([^"'\\\n]*)""")
-_SQL_PASSWORD: Final = lazy_pattern(
-    r"""(?i)(\b(?:(?:identified\s+by|password(?:\s+for\s+\S{1,200}\s*=)?)\s+|pragma\s+key\s*=\s*)\\?')[^'\n]{1,400}(')"""
-)
 _HERE_STRING: Final = lazy_pattern(r"""<<<\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&"']+)""")
 _SU: Final = lazy_pattern(r"(?<![\w.-])su[ \t]")
 _PIPED_TO_SU: Final = lazy_pattern(r"\|[ \t\n]*su(?![\w.-])")
-_PIPED: Final = lazy_pattern(r"""\b(echo|printf)((?:\s+-\w+)*)\s+((?:"[^"\n]*"|'[^'\n]*'|[^\n;|&"'])+?)(\s*)\|(?!\|)""")
-MENTIONS: Final = "|".join(
-    (
-        *(
-            re.escape(name).replace(r"\-", "-").replace(r"\ ", r"\W{1,6}")
-            for name in _RULES
-            if not re.search("^(curl|.*zip.*|7z.*|https?|xhs?)$", name)
-        ),
-        # few commands of these programs have a secret
-        *(r"curl.*-\w*b", "zip.*-P", "7z.*-p", r"\bhttps?\W.*-a", r"\bxhs?\W.*-a"),
-        *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
-        *("keyring set", r"pragma\W{1,6}key"),
-        *("<<<", r"\|(?:\s|\\[nt])*su\b"),
-        r"""\w(?:\\\\|""|''|\\"\\")\w""",  # in JSON, a backslash is two
-    )
+# The words are limited, since one search for a pipe begins at each `echo` of a text without one.
+_PIPED: Final = lazy_pattern(
+    r"""\b(echo|printf)((?:\s+-\w+)*)\s+((?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|[^\n;|&"']){1,1000}?)(\s*)\|(?!\|)"""
 )
-"""A regular expression as RE2 reads it: whatever `mask_arguments` changes has a match, also in JSON."""
+
+
+def mentions() -> str:
+    """A regular expression as RE2 reads it: whatever `mask_arguments` changes has a match, also in JSON."""
+    few_secrets = re.compile("curl|.*zip.*|7z.*|https?|xhs?")  # only some commands of these programs have one
+    return "|".join(
+        (
+            *(
+                re.escape(name).replace(r"\-", "-").replace(r"\ ", r"\W{1,6}")
+                for name in _RULES
+                if not few_secrets.fullmatch(name)
+            ),
+            *(r"curl.*-\w*b", "zip.*-P", "7z.*-p", r"\bhttps?\W.*-a", r"\bxhs?\W.*-a"),
+            *("--stdin", "--data-file=-", "sudo -S", "cryptsetup", "kinit", "pass insert", "lpass login", "identified"),
+            *("keyring set", r"pragma.*key"),
+            *("<<<", r"\|(?:\s|\\[nt])*su\b"),
+            r"""\w(?:\\\\|""|''|\\"\\")\w""",  # in JSON, a backslash is two
+        )
+    )
 
 
 def mask_arguments(text: str, mask: str) -> str:
     """Masks the secret arguments of every command in a text, also of commands in a quoted script."""
-    names = {(found.end(), found[1]) for found in _NAME.finditer(text)} | set(_quoted_names(text))
+    names = {(found.end(), found[1]) for found in _find_names(text)} | set(_quoted_names(text))
     spans = {span for end, name in names for span in _secret_spans(text, name, end)}
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + mask + text[end:]
-    text = _SQL_PASSWORD.sub(rf"\g<1>{mask}\g<2>", text)
-    reads_here_string = "<<<" in text and _SU.search(text) is not None
-    if reads_here_string or _PIPED_TO_SU.search(text) or any(reader in text for reader in _READERS):
+    is_read_by_su = ("<<<" in text and _SU.search(text)) or ("|" in text and _PIPED_TO_SU.search(text))
+    if is_read_by_su or any(reader in text for reader in _READERS):
         text = _HERE_STRING.sub(f"<<< {mask}", text)
         text = _PIPED.sub(rf"\g<1>\g<2> {mask}\g<4>|", text)
     return text
@@ -190,6 +194,21 @@ def has_quoted_letters(text: str) -> bool:
     return ("\\" in text or "''" in text or '""' in text) and _QUOTED_LETTER.search(text) is not None
 
 
+def _find_names(text: str) -> Iterator[re.Match[str]]:
+    """Each program or subcommand of a rule. A pattern of all names takes longer to compile than most processes live."""
+    names = tuple([name for word, names in _RULE_NAMES.items() if word in text for name in names])
+    return _compile_names(names).finditer(text) if names else iter(())
+
+
+@lru_cache(maxsize=64)
+def _compile_names(names: tuple[str, ...]) -> re.Pattern[str]:
+    spelled = [re.escape(name).replace(r"\ ", _BETWEEN_WORDS) for name in sorted(names, key=len, reverse=True)]
+    # the end is that of `kubectl patch secret/a`
+    return re.compile(
+        rf"(?<![\w.-])({'|'.join(spelled)})(?![\w-])(?:\.exe\b|(?<=secret)/[\w.-]+|(?<=secrets)/[\w.-]+)?"
+    )
+
+
 def _quoted_names(text: str) -> Iterator[tuple[int, str]]:
     """The end of each program's name that is spelled so, and the name."""
     if not has_quoted_letters(text):
@@ -202,7 +221,7 @@ def _quoted_names(text: str) -> Iterator[tuple[int, str]]:
         parts.append(text[at:start])
         ends += range(at + 1, start + 1)
         at = start if found is None else found.end()
-    for name in _NAME.finditer("".join(parts)):
+    for name in _find_names("".join(parts)):
         yield ends[name.end() - 1], name[1]
 
 

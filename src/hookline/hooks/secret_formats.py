@@ -254,7 +254,8 @@ def _begins_word(text: str, at: int, start: str) -> bool:
 
 @cache
 def _token_patterns() -> tuple[tuple[SecretFormat, str, re.Pattern[str]], ...]:
-    return tuple((each, start, re.compile(each.rest)) for each in FORMATS for start in each.starts)
+    patterns = [(each, lazy_pattern(each.rest)) for each in FORMATS]
+    return tuple((each, start, pattern) for each, pattern in patterns for start in each.starts)
 
 
 TOKEN_STARTS: Final = tuple(dict.fromkeys(start for each in FORMATS for start in each.starts))

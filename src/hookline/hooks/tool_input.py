@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
-from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths, unnamed_paths
+from hookline.hooks.further_values import (
+    COMMAND_SOURCES,
+    PATH_SOURCES,
+    TYPED_FIELDS,
+    further_commands,
+    further_paths,
+    unnamed_paths,
+)
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
@@ -213,8 +221,8 @@ def value_at(event: Event, path: FactPath) -> Any:
 def tool_field_name(event: Event, name: str) -> str:
     """The tool's own name for the field that some vocabulary calls `name`; `name` itself if it has none."""
     tool = event.facts["tool"]
-    host = event.read(("host", "name"))
-    return choose_field_name(tool["input"], name, likely_kind(tool), host if isinstance(host, str) else "")
+    kind = likely_kind(tool)
+    return choose_field_name(tool["input"], name, kind, _host_of_own_tool(event, kind))
 
 
 def tool_field_names(event: Event, name: str) -> tuple[str, ...]:
@@ -222,8 +230,8 @@ def tool_field_names(event: Event, name: str) -> tuple[str, ...]:
     return _ambiguous_names(event, name) or (tool_field_name(event, name),)
 
 
-def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host: str = "") -> str:
-    """If the input has the field under several names, the host's own name wins: its tools read no other."""
+def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host: Vocabulary | None = None) -> str:
+    """If the input has the field under several names, that of the host whose own tool it is wins: it reads no other."""
     names = _SYNONYMS[kind].get(name, ())
     given = [other for other in names if other in input]
     if len(given) < 2:
@@ -235,12 +243,31 @@ def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host:
 def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     """The names under which the input has the field, if the host's own name is unknown or not among them."""
     tool = event.facts["tool"]
-    host = event.read(("host", "name"))
     kind = likely_kind(tool)
     names = _SYNONYMS[kind].get(name, ())
     given = tuple(other for other in names if other in tool["input"])
-    own = _host_field_name(names[0], kind, host) if names and isinstance(host, str) else None
+    own = _host_field_name(names[0], kind, _host_of_own_tool(event, kind)) if names else None
     return () if own in given else given
+
+
+def events_by_field_name(event: Event) -> Iterator[Event]:
+    """The event with one name for each field that the call has under several, for every choice of the names.
+
+    Nothing if there is no such field, or if the names have equal values.
+    """
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    synonyms = _SYNONYMS[likely_kind(tool)] if isinstance(input, dict) else {}
+    if not isinstance(input, dict) or sum(name in synonyms for name in input) < 2:
+        return
+    fields = {synonyms[name]: _ambiguous_names(event, name) for name in input if name in synonyms}
+    choices = [
+        names for names in fields.values() if any(not deep_equal(input[names[0]], input[name]) for name in names[1:])
+    ]
+    for chosen in product(*choices) if choices else ():
+        others = {name for names in choices for name in names} - {*chosen}
+        kept = {name: value for name, value in input.items() if name not in others}
+        yield event.with_changes(((("tool", "input"), kept),))
 
 
 def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadline: float) -> tuple[Any, ...]:
@@ -251,7 +278,8 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
     kind = likely_kind(tool)
     if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
         if values != (MISSING,):
-            return tuple(in_time(further_commands(tool["input"], values), deadline))
+            further = tuple(in_time(further_commands(tool["input"], values), deadline))
+            return (*further, *_typed_commands(event)) if kind is ToolKind.SHELL else further
         unnamed = _unnamed_commands(event) if kind is ToolKind.SHELL else ()
         further = tuple(in_time(further_commands(tool["input"], unnamed), deadline))
         return (*unnamed, *further) if further else ()  # `args` alone may be the command or go with another field
@@ -314,18 +342,33 @@ def _unnamed_commands(event: Event) -> tuple[Any, ...]:
     return (*values, *keys)  # text that is typed comes in pieces: ["git push", "Enter"]
 
 
+def _typed_commands(event: Event) -> tuple[Any, ...]:
+    """What a tool types into a shell, beside the command that it has. The usual shell of a host types nothing."""
+    if _host_of_own_tool(event, ToolKind.SHELL) is not None:
+        return ()
+    input = event.facts["tool"]["input"]
+    return tuple(input[name] for name in TYPED_FIELDS if name in input)
+
+
 def _own_name(event: Event, name: str | int) -> str | int:
     tool = event.facts.get("tool")
     is_named = isinstance(tool, dict) and isinstance(tool.get("input"), dict)
     return tool_field_name(event, str(name)) if is_named else name
 
 
-def _host_field_name(ours: str, kind: ToolKind, host: str) -> str | None:
+def _host_of_own_tool(event: Event, kind: ToolKind) -> Vocabulary | None:
+    """The host, if the tool is its usual one of the kind. Others, such as those of MCP servers, have their own fields."""
+    host = event.read(("host", "name"))
+    spoken = VOCABULARIES.get(host.replace("-", "_")) if isinstance(host, str) else None
+    is_usual = spoken is not None and event.facts["tool"].get("name") in spoken.names.get(kind, ())[:1]
+    return spoken if is_usual else None
+
+
+def _host_field_name(ours: str, kind: ToolKind, host: Vocabulary | None) -> str | None:
     """The host's name for the field, if known."""
-    spoken = VOCABULARIES.get(host.replace("-", "_"))
-    if spoken is None or (ours == "path" and kind not in _SINGLE_FILE_KINDS):
+    if host is None or (ours == "path" and kind not in _SINGLE_FILE_KINDS):
         return None  # a host may have another name for the path of a folder
-    return spoken.fields.get(ours, ours)
+    return host.fields.get(ours, ours)
 
 
 # kind → any name of a field → all of its names, ours first
@@ -360,6 +403,7 @@ def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
     input, kind = tool.get("input", MISSING), likely_kind(tool)
     if not isinstance(input, dict):
         return input
+    input = _without_decoys(event, input, kind)
     renamed: dict[str, Any] = {}
     for name, value in input.items():
         names = _SYNONYMS[kind].get(name)
@@ -368,6 +412,21 @@ def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
         given = _command_text(value) if is_command else value
         renamed[name if theirs in input or theirs in renamed else theirs] = given
     return renamed
+
+
+def _without_decoys(event: Event, input: dict[str, Any], kind: ToolKind) -> dict[str, Any]:
+    """Without fields that the host's own tool does not read, because it has them under another name too.
+
+    An agent could add `path` to a tool that reads `file_path`, for a script that looks at `path`.
+    """
+    synonyms = _SYNONYMS[kind]
+    renamed = [name for name in input if name in synonyms]
+    host = _host_of_own_tool(event, kind) if len(renamed) > 1 else None
+    if host is None:
+        return input
+    own_names = {name: _host_field_name(synonyms[name][0], kind, host) for name in renamed}
+    decoys = {name for name, own in own_names.items() if own != name and own in input}
+    return {name: value for name, value in input.items() if name not in decoys} if decoys else input
 
 
 def _command_text(value: Any) -> Any:
@@ -385,6 +444,7 @@ def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return dict(changed)
+    input = _without_decoys(event, input, likely_kind(tool))
     back = {name: restore_command_list(input[name], value, (name,)) for name, value in changed.items() if name in input}
     for name, value in changed.items():
         if name not in input:

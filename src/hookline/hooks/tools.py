@@ -94,6 +94,7 @@ def find_main_field(input: Mapping[str, Any]) -> str | None:
 MCP_NATIVE: Final = "mcp.{server}.{tool}"
 MCP_DIGITORN: Final = "mcp_{server}.{tool}"
 MCP_CLAUDE: Final = "mcp__{server}__{tool}"
+MCP_GEMINI: Final = "mcp_{server}_{tool}"
 MCP_CURSOR: Final = "MCP:{tool}"
 MCP_KIRO: Final = "@{server}/{tool}"
 MCP_PREFIX: Final = "{server}_{tool}"  # only its host can tell that this is an MCP tool
@@ -294,7 +295,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             others=("update_plan", "view_image", "wait_agent", "close_agent", "request_user_input"),
             mcp=MCP_CLAUDE,
         ),
-        _make_vocabulary("gemini_cli", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
+        _make_vocabulary("gemini_cli", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_GEMINI, path="file_path"),
         _make_vocabulary("qwen_code", _QWEN_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
         _make_vocabulary(
             "copilot_cli",
@@ -509,6 +510,22 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.AGENT: ("Agent", "Task"),
             },
             others=("Think", "SetTodoList", "TodoList", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode"),
+            mcp=MCP_CLAUDE,
+        ),
+        _make_vocabulary(
+            "kimi_cli",
+            {
+                ToolKind.SHELL: ("Shell",),
+                ToolKind.READ: ("ReadFile", "ReadMediaFile"),
+                ToolKind.WRITE: ("WriteFile",),
+                ToolKind.EDIT: ("StrReplaceFile",),
+                ToolKind.GLOB: ("Glob",),
+                ToolKind.GREP: ("Grep",),
+                ToolKind.FETCH: ("FetchURL",),
+                ToolKind.SEARCH: ("SearchWeb",),
+                ToolKind.AGENT: ("Agent", "Task"),
+            },
+            others=("Think", "SetTodoList", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "TaskOutput"),
             mcp=MCP_CLAUDE,
         ),
         _make_vocabulary(

@@ -77,8 +77,10 @@ def test_a_field_is_changed_by_the_name_that_the_input_has_for_it() -> None:
 def test_where_both_are_given_the_one_that_the_host_reads_is_changed() -> None:
     both = {"path": "decoy", "file_path": "real"}
     edit = Set(place("path"), DataTemplate("new"))
-    assert changed(edit, input=both, host="claude-code") == {"path": "decoy", "file_path": "new"}
-    assert changed(edit, input=both) == {"path": "new", "file_path": "new"}, "nobody knows which of them is read"
+    assert changed(edit, input=both, tool="Write", host="claude-code") == {"path": "decoy", "file_path": "new"}
+    for host, tool in (("", "write_file"), ("claude-code", "mcp__fs__write_file")):
+        found = changed(edit, input=both, tool=tool, host=host)
+        assert found == {"path": "new", "file_path": "new"}, "nobody knows which of them is read"
 
 
 def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:

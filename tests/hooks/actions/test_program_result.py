@@ -129,9 +129,17 @@ class TestJson:
             outcome = answered({"continue": False, "stopReason": "s", "decision": word, "reason": "r"}, event)
             assert outcome == Outcome(reason="s", notes=(Note("s", Audience.USER),), halt=True)
 
-    @pytest.mark.parametrize("value", [True, None, "false", 0])
-    def test_only_false_stops(self, value: Any) -> None:
+    @pytest.mark.parametrize("value", [True, None])
+    def test_true_stops_nothing(self, value: Any) -> None:
         assert answered({"continue": value}) == SILENT
+
+    @pytest.mark.parametrize("value", ["false", 0, 1, "true", []])
+    def test_a_continue_that_is_no_boolean_asks(self, value: Any) -> None:
+        """It may have meant false."""
+        counts_as = failed({"continue": value, "decision": "allow"}, BEFORE).failure.answer
+        assert counts_as is not None
+        assert counts_as.verdict is Verdict.ASK
+        assert answered({"continue": value, "decision": "deny", "reason": "r"}) == Outcome(Verdict.DENY, "r")
 
     def test_context_is_for_the_agent_unless_denied(self) -> None:
         assert answered({"additionalContext": "c"}, PROMPT) == Outcome(notes=(Note("c"),))

@@ -7,8 +7,8 @@ import pytest
 from hookline import Event
 from hookline.engine.limits import FireCounts
 from hookline.errors import ConditionError
-from hookline.hooks.conditions.logic import All, AnyOf, Not
-from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, find_conditions, provide_memory
+from hookline.hooks.conditions.logic import All, AnyOf, Not, find_conditions
+from hookline.hooks.conditions.past_events import CountReached, HappenedBefore, provide_memory
 from hookline.hooks.hook import EventCount, Period
 
 BEFORE = HappenedBefore("k", "the tests passed", {})

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
 from hookline.hooks.protocols import May, may_of
-from hookline.hooks.templates import Template
 from hookline.lazy_dataclasses import dataclass, replace
+
+if TYPE_CHECKING:
+    from hookline.hooks.templates import Template
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ _log = lazy_logger("hookline")
 MAX_REASON_CHARS: Final = 20_000  # characters of a program's output in a reason
 _MAX_SHOWN_CHARS: Final = 60
 _MAX_WARNINGS: Final = 5
+_FOREIGN_DECISIONS: Final = ("hookSpecificOutput", "permissionDecision", "permission", "behavior", "verdict")
+_STOPPING_WORDS: Final = frozenset(
+    ("deny", "denied", "block", "blocked", "ask", "reject", "rejected", "stop", "refuse", "false", "no")
+)
+_SIMILAR: Final = 0.8
 
 
 class DuplicateKey(Exception):
@@ -63,9 +68,6 @@ def log_answer_warnings(answer: dict[str, Any], keys: Collection[str]) -> None:
         for key in answer
         if key not in keys
     ]
-    goes_on = answer.get("continue")
-    if goes_on is not None and type(goes_on) is not bool:
-        warnings.append(f"{_format_value(goes_on)} for continue, which is neither true nor false, so it stops nothing")
     for what in warnings[:_MAX_WARNINGS]:
         _log.warning("[%s] answered %s", current_hook_id(), mask(what))
 
@@ -104,6 +106,41 @@ def unreadable_as_deny(what: str, event: Event) -> ActionError:
     if EVENTS[event.name].accepts & (May.DENY | May.ASK) == May.DENY:
         return ActionError(FailureKind.UNREADABLE_ANSWER, what, block_outcome(what, event))
     return unreadable_error(what, event)
+
+
+def describe_bad_continue(answer: dict[str, Any]) -> str | None:
+    """None if `continue` is absent, true or false."""
+    goes_on = answer.get("continue")
+    if goes_on is None or type(goes_on) is bool:
+        return None
+    return f"answered {_format_value(goes_on)} for continue, which is neither true nor false"
+
+
+def describe_unread_decision(answer: dict[str, Any]) -> str | None:
+    """A decision under a misspelt key, or under a key of another format. None if there is none, or if it allows."""
+    if answer.get("decision") is not None or answer.get("continue") is False:
+        return None
+    for key, value in answer.items():
+        meant = _decision_key(key)
+        if meant is not None and _stops(value):
+            return f"answered {_format_value(key)}, which is not a key of an answer. Write {_format_value(meant)}"
+    return None
+
+
+def _decision_key(key: str) -> str | None:
+    if key in ("decision", "continue"):
+        return None
+    if key in _FOREIGN_DECISIONS:
+        return "decision"
+    close = difflib.get_close_matches(key[:_MAX_SHOWN_CHARS].lower(), ("decision", "continue"), 1, _SIMILAR)
+    return close[0] if close else None
+
+
+def _stops(value: Any) -> bool:
+    """Other programs print such keys too: `{"verdict": "pass"}`, `{"precision": 0.9}`."""
+    if isinstance(value, dict):
+        return any(_stops(inner) for key, inner in value.items() if key in (*_FOREIGN_DECISIONS, "decision"))
+    return value is False or (isinstance(value, str) and value.strip().lower() in _STOPPING_WORDS)
 
 
 def describe_bad_decision(decision: Any, event: Event) -> str:

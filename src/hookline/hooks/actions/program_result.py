@@ -11,7 +11,9 @@ from hookline.hooks.actions.json_result import (
     MAX_REASON_CHARS,
     DuplicateKey,
     block_outcome,
+    describe_bad_continue,
     describe_bad_decision,
+    describe_unread_decision,
     log_answer_warnings,
     parse_answer_object,
     strip_padding,
@@ -172,7 +174,13 @@ def _parse_answer(answer: dict[str, Any], event: Event) -> Outcome:
     context = text_value(answer, "additionalContext")
     beside = (Note(context),) if context and EVENTS[event.name].accepts & May.NOTES else ()
     outcome = _parse_decision(answer, event, beside)
-    return outcome if outcome.verdict is Verdict.DENY else replace(outcome, notes=(*outcome.notes, *beside))
+    if outcome.verdict is Verdict.DENY:
+        return outcome
+    if (wrong := describe_bad_continue(answer)) is not None:
+        raise unreadable_error(wrong, event, beside=beside)
+    if (unread := describe_unread_decision(answer)) is not None:
+        raise unreadable_as_deny(unread, event)
+    return replace(outcome, notes=(*outcome.notes, *beside))
 
 
 def _parse_decision(answer: dict[str, Any], event: Event, beside: tuple[Note, ...]) -> Outcome:

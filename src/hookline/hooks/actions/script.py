@@ -18,6 +18,8 @@ from hookline.lazy_dataclasses import dataclass
 
 _DECISION_VERDICTS: Final = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 
+_ANSWER_KEYS: Final = ("decision", "reason", "modifiedInput", "modifiedPrompt")
+
 
 @dataclass(frozen=True, slots=True)
 class RunScript:
@@ -27,6 +29,7 @@ class RunScript:
     variables: DataTemplate
     timeout: timedelta
     hold_if_broken: bool = False  # a script with a syntax error holds the event
+    may_run_in_page: bool = True
     instant = False
     constant = None
     label = "the action script"
@@ -44,7 +47,9 @@ class RunScript:
 
     async def run(self, event: Event, host: Host) -> Outcome:
         try:
-            returned = await host.run_script(ScriptCall(self.source, self.variables.render(event), self.timeout))
+            returned = await host.run_script(
+                ScriptCall(self.source, self.variables.render(event), self.timeout, self.may_run_in_page)
+            )
         except ActionError as failed:
             if self.hold_if_broken:
                 raise holding_error(failed.failure, event.name) from None
@@ -57,6 +62,9 @@ def _parse_returned(returned: Any, event: Event) -> Outcome:
         return SILENT
     if not isinstance(returned, dict):
         raise ActionError(FailureKind.UNREADABLE_ANSWER, f"returned {_type_name(returned)}, not an object")
+    if returned and not any(key in returned for key in _ANSWER_KEYS):
+        first = next(iter(returned))[:60]
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"returned an object with {first!r} and without decision")
     decision, reason = returned.get("decision"), returned.get("reason")
     if decision is not None and decision not in _DECISION_VERDICTS:
         raise ActionError(FailureKind.UNREADABLE_ANSWER, f"returned the unknown decision {str(decision)[:60]!r}")

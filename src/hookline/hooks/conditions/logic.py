@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from hookline.errors import AmbiguousField, ConditionError, UndecidedError
 from hookline.hooks.event import Event, FactPath
@@ -166,3 +166,16 @@ def all_of(parts: Iterable[Condition]) -> Condition:
 
 ALWAYS = Always()
 NEVER_HOLDS = Never()
+
+
+def find_conditions(condition: Condition, kind: type[Any]) -> Iterator[Any]:
+    """The conditions of this class, at any depth."""
+    parts: list[Condition] = [condition]
+    while parts:  # without recursion: it is asked several times about every hook that is loaded
+        part = parts.pop()
+        if isinstance(part, (All, AnyOf)):  # `All | AnyOf` would be made each time
+            parts += reversed(part.parts)
+        elif isinstance(part, Not):
+            parts.append(part.part)
+        elif isinstance(part, kind):
+            yield part

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookline.errors import ConditionError
-from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.hook import EventCount, Hook
 from hookline.hooks.host import FireLimiter, Host
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.protocols import Condition, May, Need
+from hookline.hooks.protocols import May, Need
 from hookline.hooks.readings import compute_once
 from hookline.lazy_dataclasses import dataclass
 
@@ -74,19 +73,6 @@ class HappenedBefore:
 def provide_memory(event: Event, memory: FireLimiter) -> None:
     """Lets the conditions on this event ask what happened in its session."""
     compute_once(event, _MEMORY, lambda *_: memory)
-
-
-def find_conditions(condition: Condition, kind: type[Any]) -> Iterator[Any]:
-    """The conditions of this class, at any depth."""
-    parts: list[Condition] = [condition]
-    while parts:  # without recursion: it is asked several times about every hook that is loaded
-        part = parts.pop()
-        if isinstance(part, (All, AnyOf)):  # `All | AnyOf` would be made each time
-            parts += reversed(part.parts)
-        elif isinstance(part, Not):
-            parts.append(part.part)
-        elif isinstance(part, kind):
-            yield part
 
 
 @dataclass(frozen=True, slots=True)
