@@ -5,7 +5,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.json_edit import parse_spans
@@ -229,7 +229,7 @@ def test_the_servers_of_zed_are_found() -> None:
 
 @pytest.mark.parametrize("client", ["codex", "opencode"])
 def test_a_server_with_a_login_is_named(client: str) -> None:
-    assert "OAuth" in unwrappable_servers(CLIENTS[client])["login"]
+    assert "would be lost; log in with `hookline mcp --login" in unwrappable_servers(CLIENTS[client])["login"]
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,6 @@ def test_an_unusual_toml_stays_as_it_is(text: str) -> None:
     assert unwrappable_servers(text) or "command" in text
 
 
-@settings(max_examples=100)
 @given(
     st.dictionaries(
         st.text("ab. '\"\\\u00e9\U0001f600\x7f", min_size=1, max_size=4),
@@ -293,7 +292,6 @@ COMMANDS = st.fixed_dictionaries(
 URLS = st.fixed_dictionaries({"url": WORDS}, optional={"headers": st.dictionaries(WORDS, WORDS, max_size=2)})
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(WORDS, COMMANDS | URLS, max_size=3), st.sampled_from([None, 0, 2, "\t"]), st.booleans())
 def test_any_file_comes_back_to_the_byte(held: dict[str, Any], indent: Any, ascii: bool) -> None:
     text = json.dumps({"mcpServers": held}, indent=indent, ensure_ascii=ascii)

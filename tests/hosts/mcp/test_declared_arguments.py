@@ -70,3 +70,18 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
 
 def test_a_tool_that_the_server_did_not_list_has_no_declared_arguments() -> None:
     assert DeclaredArguments().misspelt_argument(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
+
+
+def test_what_was_found_in_one_call_is_not_said_of_another() -> None:
+    declared = DeclaredArguments()
+    declared.learn({"tools": [{"name": "t", "inputSchema": SCHEMA}, {"name": "u", "inputSchema": {"type": "object"}}]})
+
+    def search(tool: str, arguments: dict[str, Any]) -> str | None:
+        return declared.misspelt_argument(Message({"params": {"name": tool, "arguments": arguments}}))
+
+    assert search("t", {"path": "a", "options": "b"}) is None
+    assert search("t", {"path": "a", "options": {"Path": "b"}}) == "Path"
+    assert search("t", {"options": "a", "Path": "b"}) == "Path"
+    assert search("u", {"Path": "a"}) is None
+    declared.learn({"tools": [{"name": "u", "inputSchema": {"properties": {"path": {}}}}]})
+    assert search("u", {"Path": "a"}) == "Path"

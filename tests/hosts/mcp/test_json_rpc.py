@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.hosts.mcp.json_rpc import InvalidMessageError, Message, is_deep, misspelt_name, parse_messages
@@ -19,7 +19,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(st.text(), VALUES, max_size=4), st.booleans())
 def test_a_message_means_the_same_on_the_other_side(value: dict[str, Any], ascii: bool) -> None:
     line = json.dumps(value, ensure_ascii=ascii).encode("utf-8", "surrogatepass")

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.mcp.json_rpc import (
@@ -29,6 +31,29 @@ def told(result: dict[str, Any]) -> Any:
     found = result_of(Message({"jsonrpc": "2.0", "id": 1, "result": result}))
     assert found is not None
     return found
+
+
+_odd = st.sampled_from(
+    [None, True, False, 1, "a", "b", "text", "complete", "input_required", [], {}, ["a"], {"result": "a"}]
+)
+_blocks = st.lists(st.one_of(_odd, st.dictionaries(st.sampled_from(["type", "text", "x"]), _odd)), max_size=2)
+_plain = st.just([text("a")])
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "content": st.one_of(_plain, _blocks, _odd),
+            "structuredContent": st.one_of(_odd, st.dictionaries(st.sampled_from(["result", "x"]), _odd)),
+            "isError": _odd,
+            "resultType": _odd,
+        },
+    )
+)
+def test_a_result_of_one_text_is_read_as_any_other(result: dict[str, Any]) -> None:
+    closely = told({**result, "_meta": {}})  # which hooks need not see, but takes the longer way
+    assert (told(result).result, told(result).ok) == (closely.result, closely.ok)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_nested_command() -> None:
         ("s.command = 'x'", "table of its own"),
         ("[s]\nurl = 'http://x'", None),
         ("s = {url = 'http://x'}", "table of its own"),
-        ("[s]\nurl = 'http://x'\nscopes = ['a']", "OAuth"),
+        ("[s]\nurl = 'http://x'\nscopes = ['a']", "scopes would be lost"),
         ("[s]\nenabled = true", "neither"),
     ],
 )

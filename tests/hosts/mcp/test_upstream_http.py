@@ -89,7 +89,7 @@ def test_a_server_that_cannot_be_reached_is_closed_and_says_so() -> None:
     assert "MCP server" in said
 
 
-def test_a_server_that_asks_for_a_login_says_that_there_is_no_oauth() -> None:
+def test_a_server_that_asks_for_a_login_says_how() -> None:
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n")
@@ -107,4 +107,4 @@ def test_a_server_that_asks_for_a_login_says_that_there_is_no_oauth() -> None:
             finally:
                 await upstream.close()
 
-    assert "no OAuth" in asyncio.run(connect())
+    assert "hookline mcp --login" in asyncio.run(connect())

@@ -8,16 +8,20 @@ from typing import Any, Final
 from hookline.hosts.mcp.json_rpc import Message, get_object, name_in_other_case
 
 _MAX_TOOLS: Final = 10_000
+_MAX_CORRECT: Final = 1_000
+_CONTAINERS: Final = frozenset((dict, list))
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf")
 
 
 class DeclaredArguments:
     def __init__(self) -> None:
         self._schemas: dict[str, Mapping[str, Any]] = {}
+        self._correct: set[tuple[str, ...]] = set()  # a tool and the names of arguments in which nothing was found
 
     def learn(self, listed: Mapping[str, Any]) -> None:
         """From a result of `tools/list`."""
         tools = listed.get("tools")
+        self._correct.clear()
         for tool in tools if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
             if isinstance(name, str) and (name in self._schemas or len(self._schemas) < _MAX_TOOLS):
@@ -28,9 +32,22 @@ class DeclaredArguments:
 
         A server that ignores case takes it for the declared one, and a guard on that one does not see it.
         """
-        name = call.params.get("name")
+        name, arguments = call.params.get("name"), call.params.get("arguments")
         whole = self._schemas.get(name) if isinstance(name, str) else None
-        todo: list[tuple[Any, list[Mapping[str, Any]]]] = [(call.params.get("arguments"), [whole])] if whole else []
+        if not whole:
+            return None
+        if type(arguments) is not dict or not _CONTAINERS.isdisjoint(map(type, arguments.values())):
+            return self._search(arguments, whole)
+        names = (name, *arguments)  # of all calls of a tool, there are few
+        if names in self._correct:
+            return None
+        misspelt = self._search(arguments, whole)
+        if misspelt is None and len(self._correct) < _MAX_CORRECT:
+            self._correct.add(names)
+        return misspelt
+
+    def _search(self, arguments: Any, whole: Mapping[str, Any]) -> str | None:
+        todo: list[tuple[Any, list[Mapping[str, Any]]]] = [(arguments, [whole])]
         while todo:
             value, given = todo.pop()
             schemas = list(_alternatives(given, whole))

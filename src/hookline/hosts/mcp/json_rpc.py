@@ -80,10 +80,10 @@ class Message:
 
 
 def get_object(held: Any, *names: str) -> Mapping[str, Any]:
-    """The object at this path, or an empty one."""
+    """The object of parsed JSON at this path, or an empty one."""
     for name in names:
-        held = held.get(name) if type(held) is dict or isinstance(held, Mapping) else None
-    return held if type(held) is dict or isinstance(held, Mapping) else {}
+        held = held.get(name) if type(held) is dict else None
+    return held if type(held) is dict else {}
 
 
 def encode_compact_json(value: Any) -> bytes:
@@ -106,7 +106,7 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
     try:
         text = line.decode("utf-8")
         try:
-            value = _UNIQUE_KEYS.decode(text)
+            value = _decode_unique(text)
         except _DuplicateKeyError:
             has_duplicates, value = True, json.loads(text)
     except RecursionError:
@@ -114,7 +114,7 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
     except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise InvalidMessageError(str(error).partition(";")[0]) from None
     if isinstance(value, dict):
-        plain = not has_duplicates and len(text.splitlines()) == 1
+        plain = not has_duplicates and _is_one_line(text)
         return (Message(value, line if plain else None),)
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
         raise InvalidMessageError("a message is an object")
@@ -195,7 +195,21 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return held
 
 
-_UNIQUE_KEYS: Final = json.JSONDecoder(object_pairs_hook=_build_object)  # making one takes as long as using it
+_UNIQUE_KEYS: Final[Any] = json.JSONDecoder(object_pairs_hook=_build_object)  # making one takes as long as using it
+
+
+def _decode_unique(text: str) -> Any:
+    """Without the decoder's search for spaces around the value: the text has none."""
+    try:
+        value, end = _UNIQUE_KEYS.scan_once(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else _UNIQUE_KEYS.decode(text)  # which says what is wrong
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether every reader takes this JSON for one line. Between values it can only have \\r, in texts also Unicode's line ends."""
+    return "\r" not in text and (text.isascii() or len(text.splitlines()) == 1)
 
 
 def build_response(id: Any, result: Mapping[str, Any]) -> Message:
@@ -208,12 +222,17 @@ def build_error(id: Any, code: int, text: str) -> Message:
 
 def is_deep(value: Any, most: int = MAX_NESTING) -> bool:
     """True if objects and lists are nested more than `most` deep."""
+    if type(value) is dict and _CONTAINERS.isdisjoint(map(type, value.values())):  # as most arguments are
+        return most < 1
     level = [value]
     for _ in range(most):
         level = [inner for each in level for inner in _child_containers(each)]
         if not level:
             return False
     return True
+
+
+_CONTAINERS: Final = frozenset((dict, list))
 
 
 def _child_containers(value: Any) -> list[Any]:
@@ -385,7 +404,9 @@ def result_of(message: Message) -> CallResult | None:
     answer = "error" if "error" in message.value else "result"
     if not message.value.keys() <= {"jsonrpc", "id", answer}:  # a client might read the rest
         message = Message({name: message.value[name] for name in ("jsonrpc", "id", answer) if name in message.value})
-    held = message.value.get(answer)
+    held: Any = message.value.get(answer)
+    if answer == "result" and (text := _only_text(held)) is not None:
+        return CallResult(message, text, held.get("isError") is not True)
     if is_deep(held):
         return None
     if answer == "error":
@@ -398,6 +419,37 @@ def result_of(message: Message) -> CallResult | None:
     if text is None or (structured is not _NOTHING and not _is_same_content(structured, text)):
         return CallResult(message, seen, held.get("isError") is not True)
     return CallResult(message, text, held.get("isError") is not True)
+
+
+_TEXT_RESULT_KEYS: Final = frozenset(("content", "structuredContent", "isError", "resultType"))
+_TEXT_BLOCK_KEYS: Final = frozenset(("type", "text"))
+
+
+def _only_text(held: Any) -> str | None:
+    """The text of a result as most servers send it: one block, and perhaps the same text as structured content.
+
+    None if it must be looked at more closely. One function, because a process that has slept loads each one anew.
+    """
+    if (
+        type(held) is not dict
+        or not held.keys() <= _TEXT_RESULT_KEYS
+        or held.get("resultType", "complete") != "complete"
+    ):
+        return None
+    content, is_error, structured = held.get("content"), held.get("isError", False), held.get("structuredContent")
+    if type(content) is not list or len(content) != 1 or (is_error is not False and is_error is not True):
+        return None
+    block = content[0]
+    if type(block) is not dict or block.keys() != _TEXT_BLOCK_KEYS or block["type"] != "text":
+        return None
+    text = block["text"]
+    if type(text) is not str:
+        return None
+    if "structuredContent" in held and not (
+        type(structured) is dict and len(structured) == 1 and text in structured.values()
+    ):
+        return None
+    return text
 
 
 def _error_content(error: Any) -> Any:

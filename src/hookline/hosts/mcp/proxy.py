@@ -79,6 +79,7 @@ class PendingRequest:
     question: Message | None = None  # our question to the person at the client
     refusal: str = ""  # what a no means, if a question is open and the client answers by calling again
     first_id: Any = None  # of the call that hooks decided, if the client called again after a question
+    facts: dict[str, Any] | None = None  # of the call as the client made it, once hooks were asked about it
 
     @property
     def is_being_decided(self) -> bool:
@@ -126,6 +127,7 @@ class ProxySession:
         self._book = book
         self._recorder = recorder
         self._place = place
+        self._directory = str(place.directory)
         self._calls = 0
         self._start_task: asyncio.Future[None] | None = None
 
@@ -149,7 +151,7 @@ class ProxySession:
     def event(self, name: str, tool: dict[str, Any] | None = None) -> Event:
         place = self._place
         facts = base_facts(
-            SessionInfo(place.session, place.user, place.directory, time.time(), host=HOST_NAME, tool_calls=self._calls)
+            SessionInfo(place.session, place.user, self._directory, time.time(), host=HOST_NAME, tool_calls=self._calls)
         )
         return Event(name, facts if tool is None else {**facts, "tool": tool})
 
@@ -342,8 +344,9 @@ class Proxy:
                 what = f"invalid JSON-RPC message: {contradiction}"
                 await self._send(build_error(message.id, INVALID_REQUEST, what))
             return
+        method = message.method
         misspelt = misspelt_name(message)
-        if misspelt is None and message.method == "tools/call":
+        if misspelt is None and method == "tools/call":
             misspelt = self._arguments.misspelt_argument(message)
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
@@ -352,18 +355,18 @@ class Proxy:
                 await self._send(build_error(message.id, INVALID_REQUEST, f"invalid JSON-RPC message: {what}"))
             if not _can_be_response(message):
                 return
-            message = build_error(message.id, INVALID_REQUEST, what)
+            message, method = build_error(message.id, INVALID_REQUEST, what), None
         question = self._questions.pop(message.key, None) if message.is_response else None
         if question is not None:
             if not question.done():
                 question.set_result(message)
-        elif message.method == "notifications/cancelled":
+        elif method == "notifications/cancelled":
             await self._handle_cancellation(message)
-        elif message.method == "tools/call" and not isinstance(message.id, (int, str)):
+        elif method == "tools/call" and not isinstance(message.id, (int, str)):
             _log.warning("dropped a tool call without an id")
         elif message.is_request and (message.key in self._pending or self._cancelled_requests.get(message.key)):
             await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id is still pending"))
-        elif message.method == "tools/call":
+        elif method == "tools/call":
             await self._handle_tool_call(message)
         else:
             self._track_request(message)
@@ -404,7 +407,8 @@ class Proxy:
             await self._resume_call(request, call, before)
             return
         self._session.count_call()
-        event = self._session.event("tool.before", self._call_facts(request, call))
+        request.facts = self._call_facts(request, call)
+        event = self._session.event("tool.before", request.facts)
         decision = self._session.ask_hooks_now(event)
         if decision is None or decision.verdict is Verdict.ASK:
             request.deciding = self._spawn(self._decide_call(request, event, decision))
@@ -444,6 +448,8 @@ class Proxy:
 
     def _call_facts(self, request: PendingRequest, call: McpToolCall) -> dict[str, Any]:
         """A call that goes on after a question keeps its id, so that its outcome is that of the decided call."""
+        if call is request.call and request.facts is not None:
+            return request.facts
         facts = call.facts(self._name, self._kinds.get(call.tool))
         return facts if request.first_id is None else {**facts, "id": str(request.first_id)}
 

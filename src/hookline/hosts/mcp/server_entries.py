@@ -25,7 +25,8 @@ _REPLACED_STATEMENT: Final = lazy_pattern(
     rf"{_COMMENT_MARK}(.*)\n"
     rf"(?:command={_STRING}\nargs=\[{_STRING}(?:,{_STRING})*\]|env=\{{{HEADERS_VARIABLE}={_STRING}\}})"
 )
-_NEEDS_LOGIN: Final = "it uses OAuth, which the proxy does not support"
+_LOGIN_BY_HAND: Final = "log in with `hookline mcp --login --url …` or send a header, and write the entry yourself"
+_NEEDS_LOGIN: Final = f"its OAuth settings would be lost; {_LOGIN_BY_HAND}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class TomlTable:
         if not isinstance(held.get("url"), str):
             return "it is neither a command nor a URL"
         if found := [key for key in self._LOGIN_KEYS if key in held]:
-            return f"the proxy does not support {found[0]}; it has no OAuth"
+            return f"{found[0]} would be lost; {_LOGIN_BY_HAND}"
         headers = server.members.get("http_headers")
         is_written_out = headers is None or headers.item_start < headers.start
         has_header = server.item_start == server.start != NOT_WRITTEN

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 from anyio import BrokenResourceError, ClosedResourceError, EndOfStream
+from mcp.client.auth import OAuthFlowError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
@@ -37,16 +38,18 @@ _QUEUE_SIZE: Final = 64  # messages that may wait to be passed on
 _TIMEOUT: Final = httpx2.Timeout(30, read=None)  # the client decides how long an answer may take
 
 
+# Without the URL, which may have a key in it: the agent reads this.
 _NO_LOGIN: Final = (
-    "the MCP server asks for a login (HTTP 401). The proxy has no OAuth; give it a token with "
+    "the MCP server asks for a login (HTTP 401). Run `hookline mcp --login --url …` with its URL, or give it a token with "
     "--header 'Authorization: Bearer …' or in HOOKLINE_MCP_HEADERS"
 )
 
 
 class HttpUpstream:
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], auth: httpx2.Auth | None = None) -> None:
         self._url = url
         self._headers = dict(headers)
+        self._auth = auth
         self._stamps = ProtocolHeaders()
         self._incoming: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE_SIZE)
         self._ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -99,6 +102,8 @@ class HttpUpstream:
             await self._relay()
         except* (httpx2.HTTPError, OSError) as errors:
             self._end_reason = f"the MCP server cannot be reached: {_first_error(errors)}"
+        except* OAuthFlowError as errors:
+            self._end_reason = f"the MCP server does not accept the login: {_first_error(errors)}"
         finally:
             if not self._ready.done():
                 self._ready.set_exception(UpstreamClosedError(self._end_reason))
@@ -109,7 +114,10 @@ class HttpUpstream:
     async def _relay(self) -> None:
         async with (
             httpx2.AsyncClient(
-                headers=self._headers, timeout=_TIMEOUT, event_hooks={"response": [self._note_refused_login]}
+                headers=self._headers,
+                auth=self._auth,
+                timeout=_TIMEOUT,
+                event_hooks={"response": [self._note_refused_login]},
             ) as client,
             streamable_http_client(self._url, http_client=client, max_sse_event_size=MAX_LINE_BYTES) as (read, write),
         ):
