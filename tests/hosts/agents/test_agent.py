@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from agent_payloads import KINDS, build_golden, decisions, event_name, payloads, read_golden
@@ -203,7 +203,6 @@ def _keys(payload: Any) -> set[str]:
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 @given(data=some.data())
-@settings(max_examples=60, deadline=None)
 def test_any_payload_gives_events_or_none(name: str, data: some.DataObject) -> None:
     each, known = get_agent(name), payloads(name)
     keys = sorted(set().union(*(_keys(payload) for payload in known.values())))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.payload import decode_object, kind_in_vocabulary, known_facts, split_call
+from hookline.hosts.agents.payload import decode_object, kind_in_vocabulary, known_facts, split_call, tool_facts
 
 PATCH = "*** Begin Patch\n*** Delete File: {}\n*** End Patch"
 
@@ -45,6 +45,41 @@ def test_never_no_call(input: Any) -> None:
     assert len(split_call("Edit", ToolKind.EDIT, input)) == 1
 
 
+def _called(name: str, input: Any) -> list[tuple[str, str, Any]]:
+    return [(each["name"], each["kind"], each["input"]) for each in tool_facts("opencode", name, "1", input)]
+
+
+@pytest.mark.parametrize(
+    ("name", "input"),
+    [
+        ("batch", {"tool_calls": [{"tool": "read", "parameters": {"filePath": "a"}}, {"tool": "bash", "parameters": {"command": "x"}}]}),
+        ("multi_tool_use.parallel", {"tool_uses": [{"recipient_name": "functions.bash", "parameters": {"command": "x"}}]}),
+        ("parallel", {"calls": [{"name": "bash", "arguments": '{"command": "x"}'}]}),
+        ("batch", {"tool_calls": [{"tool": "batch", "parameters": {"tool_calls": [{"tool": "bash", "parameters": {"command": "x"}}]}}]}),
+    ],
+)  # fmt: skip
+def test_calls_that_a_call_makes_are_calls_too(name: str, input: Any) -> None:
+    found = _called(name, input)
+    assert found[0] == (name, "other", input)
+    assert ("bash", "shell", {"command": "x"}) in found
+
+
+@pytest.mark.parametrize("calls", [[], [1], [{}], [{"tool": 5}], "bash", None, [{"parameters": {"command": "x"}}]])
+def test_a_list_without_calls_is_one_call(calls: Any) -> None:
+    assert _called("batch", {"tool_calls": calls}) == [("batch", "other", {"tool_calls": calls})]
+
+
+def test_calls_too_deep_or_too_many_are_not_judged() -> None:
+    deep: Any = {"command": "x"}
+    for _ in range(10):
+        deep = {"tool_calls": [{"tool": "batch", "parameters": deep}]}
+    (found,) = tool_facts("opencode", "batch", "1", deep)
+    assert found["parts"] > 1_000
+    many = {"tool_calls": [{"tool": "bash", "parameters": {"command": "x"}}] * 1_001}
+    (found,) = tool_facts("opencode", "batch", "1", many)
+    assert found["parts"] > 1_000
+
+
 def test_an_object_sent_as_text_is_decoded() -> None:
     assert decode_object('{"a": 1}') == {"a": 1}
     for other in ("[1]", "3", "{", "x" * 10, "[" * 100_000, None, 3):
@@ -59,3 +94,13 @@ def test_a_kind_comes_from_the_agents_own_names_first() -> None:
 
 def test_unknown_facts_are_left_out() -> None:
     assert known_facts(a="", b=None, c={}, d=0, e=False, f=[]) == {"d": 0, "e": False, "f": []}
+
+
+def test_a_list_of_other_things_has_no_calls() -> None:
+    calls = [{"name": "Ann", "phone": "1"}]
+    assert _called("mcp__crm__log", {"calls": calls}) == [("mcp__crm__log", "other", {"calls": calls})]
+
+
+def test_every_input_of_a_nested_call_is_judged() -> None:
+    call = {"tool": "bash", "parameters": {}, "arguments": {"command": "x"}}
+    assert ("bash", "shell", {"command": "x"}) in _called("batch", {"tool_calls": [call]})

@@ -381,6 +381,20 @@ def test_a_file_with_errors_is_told_once(desk: BridgeSandbox) -> None:
     assert decided(desk.call()) == Reply()
 
 
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_every_agent_tells_of_a_file_with_errors_at_the_first_event_that_shows_it(
+    desk: BridgeSandbox, name: str
+) -> None:
+    desk.write_hooks("hooks: [{id: x, on: nowhere}]\n", users=True)
+    agent = get_agent(name)
+    event, payload = agent.sample_call(str(desk.project))
+    call = json.dumps(payload).encode()
+    for quiet in (each for each in agent.events if each.event == "notification"):
+        decided(desk.call(call, event=quiet.name, agent=name))
+    reply = decided(desk.call(call, event=event, agent=name))
+    assert "hookline.yaml:1" in reply.stdout + reply.stderr
+
+
 def test_the_last_hooks_of_a_session_run_after_those_in_the_background(desk: BridgeSandbox) -> None:
     desk.write_hooks(
         "hooks:\n"

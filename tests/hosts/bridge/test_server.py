@@ -315,7 +315,7 @@ def _forget(desk: BridgeSandbox) -> None:
 def test_the_direct_process_answers_like_the_function(desk: BridgeSandbox) -> None:
     desk.write_hooks(GUARD)
     for payload, event in ((desk.payload(), "PreToolUse"), (b"", "PreToolUse"), (desk.payload(), "Stop")):
-        alone = asyncio.run(respond_directly(desk.call(payload, event)))
+        alone = asyncio.run(respond_directly(desk.call(payload, event), LoadOnce()))
         out, err, code = desk.run_client(client.hookline_command("bridge", "--direct"), payload, event=event)
         assert Reply(out, err, code) == alone
 

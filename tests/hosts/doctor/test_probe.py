@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from hookline.hosts.agents import get_agent
+from hookline.hosts.doctor import probe
 from hookline.hosts.doctor.finding import Mark
-from hookline.hosts.doctor.probe import prove_with_agent
+from hookline.hosts.doctor.probe import communicate, prove_with_agent
 from install_sandbox import make_machine, read_files
 
 pytestmark = pytest.mark.slow
@@ -90,3 +94,64 @@ def test_the_run_asks_none_of_the_user_s_hooks(tmp_path: Path) -> None:
     assert proved is not None
     assert proved.mark is Mark.GOOD, proved
     assert not (tmp_path / "asked").exists()
+
+
+class SlowProgram(subprocess.Popen[str]):
+    """Ends after this many seconds of a clock of its own."""
+
+    def __init__(self, seconds: float) -> None:
+        self.args, self.seconds, self.pid = ("agent",), seconds, -1
+
+    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
+        assert timeout is not None
+        self.seconds -= timeout
+        if self.seconds > 0:
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return "done", ""
+
+    def __del__(self) -> None:
+        """There is no process."""
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds", "ends"), [(0, 9, True), (0, 11, False), (3, 29, True), (3, 31, False), (99, 51, False)]
+)
+def test_an_agent_gets_more_time_on_a_busy_machine(
+    monkeypatch: pytest.MonkeyPatch, load: float, seconds: float, ends: bool
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (load * (os.cpu_count() or 1), 0.0, 0.0))
+    if ends:
+        assert communicate(SlowProgram(seconds), 10) == ("done", "")
+    else:
+        with pytest.raises(subprocess.TimeoutExpired):
+            communicate(SlowProgram(seconds), 10)
+
+
+@pytest.mark.parametrize(("share", "seconds", "ends"), [(0.5, 49, True), (0.5, 51, False), (0.01, 11, False)])
+def test_an_agent_that_still_works_gets_more_time(
+    monkeypatch: pytest.MonkeyPatch, share: float, seconds: float, ends: bool
+) -> None:
+    clock = count(10 * share, 10 * share)
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr(probe, "_processor_time", lambda session: next(clock))
+    if ends:
+        assert communicate(SlowProgram(seconds), 10) == ("done", "")
+    else:
+        with pytest.raises(subprocess.TimeoutExpired):
+            communicate(SlowProgram(seconds), 10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says so")
+def test_what_a_session_has_computed_is_known() -> None:
+    """Of the process, and of one that it waited for."""
+    work = "sum(range(2_000_000))"
+    code = f"import subprocess, sys; {work}; subprocess.run([sys.executable, '-c', {work!r}]); print(); input()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert started.stdin is not None
+    assert started.stdout is not None
+    started.stdout.readline()
+    assert probe._processor_time(started.pid) > 0
+    started.communicate(b"\n")
+    assert probe._processor_time(started.pid) == 0

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
@@ -60,3 +64,37 @@ async def test_without_a_hub_nothing_waits(tmp_path: Path) -> None:
     gone = JoinedHub("http://127.0.0.1:9", "key")
     assert await ask_hub(gone, QUESTION, MINUTE) is None
     assert time.monotonic() - begun < 20
+
+
+class SlowHub:
+    """Stores a question after some seconds, and says yes to it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(writer):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = re.search(rb"(?i)content-length: (\d+)", head)
+                await reader.readexactly(int(length[1]) if length else 0)
+                is_question = head.startswith(b"POST")
+                if is_question:
+                    await asyncio.sleep(self._seconds)
+                body = b'{"id": "q1"}' if is_question else b'{"state": "approved", "by": "ann"}'
+                status = b"201 Created" if is_question else b"200 OK"
+                writer.write(b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+                await writer.drain()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("patience", "approved"), [(60, True), (1, False)])
+@async_test
+async def test_a_busy_hub_gets_time_to_store_a_question(patience: int, approved: bool) -> None:
+    begun = time.monotonic()
+    async with await asyncio.start_server(SlowHub(7).answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        hub = JoinedHub(f"http://127.0.0.1:{port}", "key")
+        answer = await ask_hub(hub, QUESTION, timedelta(seconds=patience))
+    assert (answer is not None and answer.approved) is approved
+    assert time.monotonic() - begun < 30

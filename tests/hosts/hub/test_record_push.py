@@ -98,3 +98,29 @@ async def test_a_hash_that_the_hub_names_is_never_a_path(tmp_path: Path) -> None
     (tmp_path / "secret.json").write_text("secret")
     assert pusher._text_line("../../secret") == b""
     assert pusher._text_line("0" * 64) == b""
+
+
+@async_test
+async def test_the_hub_knows_which_processes_of_the_machine_run(tmp_path: Path) -> None:
+    state = tmp_path / "other"
+    async with serve_hub(tmp_path) as (hub, _):
+        await join(hub, state)
+        recorder = Recorder(record_directory(state))
+        await recorder.decide(BOOK, Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}}))
+        await push_records(state, once=True)
+        assert not await _runs(hub)  # nobody would say when it ends
+        pushing = asyncio.ensure_future(push_records(state))
+        await eventually(lambda: _runs(hub))
+        recorder.close()
+        await eventually(lambda: _has_ended(hub))
+        pushing.cancel()
+        await asyncio.wait([pushing])
+
+
+async def _runs(hub: Hub) -> bool:
+    [row] = await hub.origins.all()
+    return row.running
+
+
+async def _has_ended(hub: Hub) -> bool:
+    return not await _runs(hub)

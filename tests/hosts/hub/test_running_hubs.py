@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -69,6 +70,18 @@ def test_hubs_that_run_keep_their_files_and_few_others_stay(tmp_path: Path) -> N
             known = local_hubs(tmp_path)
     assert [each.started for each in known if each.runs] == [0.0, 1.0, 2.0, 99.0]
     assert [each.started for each in known if not each.runs] == [float(number) for number in range(15, 25)]
+
+
+def test_a_start_removes_what_a_killed_start_left(tmp_path: Path) -> None:
+    directory = tmp_path / "hubs"
+    directory.mkdir()
+    hour_ago = time.time() - 3600
+    for name in ("killed.new", "damaged.json"):
+        (directory / name).write_text("{")
+        os.utime(directory / name, (hour_ago, hour_ago))
+    (directory / "starting.new").write_text("{")
+    with announce_hub(tmp_path, "1", HUB):
+        assert sorted(path.name for path in directory.iterdir()) == ["1.json", "starting.new"]
 
 
 def test_a_file_that_others_can_read_is_no_hub(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.json_edit import Addition, addition_splices, apply_splices, parse_object
@@ -86,7 +86,6 @@ def without_own_entries(text: str) -> Any:
     return value, {event: entries for event, entries in kept.items() if entries}
 
 
-@settings(max_examples=300, deadline=None)
 @given(files())
 def test_entries_are_added_and_the_rest_is_unchanged(text: str) -> None:
     installed = record(text).installed_text
@@ -96,7 +95,6 @@ def test_entries_are_added_and_the_rest_is_unchanged(text: str) -> None:
     assert restore_text(installed, "settings.json", AGENT, record(text)) == text
 
 
-@settings(max_examples=300, deadline=None)
 @given(files(), st.data())
 def test_after_an_edit_exactly_hooklines_entries_are_removed(text: str, data: st.DataObject) -> None:
     kept = record(text)
@@ -115,7 +113,6 @@ def test_after_an_edit_exactly_hooklines_entries_are_removed(text: str, data: st
     assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
-@settings(max_examples=200, deadline=None)
 @given(files())
 def test_edited_entries_leave_the_original_text(text: str) -> None:
     kept = record(text)
@@ -127,7 +124,6 @@ def test_edited_entries_leave_the_original_text(text: str) -> None:
     assert "// mine" not in (restore_text(noted, "settings.json", AGENT, kept) or "// mine")
 
 
-@settings(max_examples=200, deadline=None)
 @given(files())
 def test_without_a_record_exactly_hooklines_entries_are_removed(text: str) -> None:
     installed = record(text).installed_text
@@ -139,7 +135,6 @@ def test_without_a_record_exactly_hooklines_entries_are_removed(text: str) -> No
     assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
-@settings(max_examples=100, deadline=None)
 @given(files())
 def test_a_text_without_its_splices_is_the_original(text: str) -> None:
     kept = record(text)

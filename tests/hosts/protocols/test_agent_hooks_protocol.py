@@ -175,6 +175,20 @@ def test_a_request_that_is_sent_again_gets_the_same_answer(harness: Harness) -> 
     assert harness.send(request) == harness.send(request)
 
 
+def test_another_request_with_a_used_id_is_decided(harness: Harness) -> None:
+    """Harnesses of one backend may count their events alike."""
+
+    def effects(command: str) -> Any:
+        call = {"id": "1", "type": "tool.before", **tool("Bash", command=command)}
+        params = {"protocolVersion": "draft", "event": call, "capabilities": DENY}
+        answer = harness.send({"jsonrpc": "2.0", "id": "1", "method": "hooks/intercept", "params": params})
+        return answer["result"]["effects"]
+
+    assert effects("ls") == []
+    assert effects("rm x")[0]["type"] == "deny"
+    assert effects("ls") == []
+
+
 def test_an_observed_event_gets_no_answer(harness: Harness) -> None:
     params = {"protocolVersion": "draft", "event": {"id": "e", "type": "session.end", "session": {"id": "s"}}}
     assert harness.send({"jsonrpc": "2.0", "method": "hooks/observe", "params": params}) is None

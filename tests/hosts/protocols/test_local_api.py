@@ -97,6 +97,26 @@ def test_the_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) ->
     assert stat.S_IMODE((tmp_path / TOKEN_NAME).stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("written", ["", "\n", "short"])
+def test_a_token_that_was_not_written_whole_is_refused(tmp_path: Path, written: str) -> None:
+    (tmp_path / TOKEN_NAME).touch(mode=0o600)
+    (tmp_path / TOKEN_NAME).write_text(written)
+    with pytest.raises(HooklineError, match="holds no token"):
+        read_or_make_token(tmp_path)
+
+
+def test_the_token_s_file_appears_with_the_token_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: Path, target: Path) -> None:
+        assert source.read_text()
+        assert not target.exists()
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "link", fail)
+    with pytest.raises(OSError, match="full"):
+        read_or_make_token(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     read_or_make_token(tmp_path)
     os.chmod(tmp_path / TOKEN_NAME, 0o644)

@@ -290,11 +290,16 @@ def test_an_async_tool_is_guarded_before_it_runs(config: Path) -> None:
         ("agents.tool", "hookline.frameworks.openai_agents.HooklineHooks"),
         ("google.adk.tools.function_tool", "hookline.frameworks.google_adk.HooklinePlugin"),
         ("smolagents.tools", "hookline.frameworks.smolagents.HooklineHooks"),
-        ("llama_index.core.tools", "Guard the function before"),
+        ("llama_index.core.tools", "hookline.frameworks.llama_index.HooklineHooks"),
+        ("crewai.tools.base_tool", "hookline.frameworks.crewai.HooklineHooks"),
+        ("strands.tools.decorator", "hookline.frameworks.strands.HooklineHandler"),
     ],
 )
-def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(module: str, named: str) -> None:
-    base = type("Tool", (), {"__module__": module, "__call__": lambda self: None})
+@pytest.mark.parametrize("more", [{}, {"__get__": lambda self, held, kind=None: self}], ids=["object", "descriptor"])
+def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(
+    module: str, named: str, more: dict[str, Any]
+) -> None:
+    base = type("Tool", (), {"__module__": module, "__call__": lambda self: None, **more})
     own = type("MyTool", (base,), {"__module__": "my_program"})
     with pytest.raises(HooklineError, match=named):
         hookline.guard(own())

@@ -121,7 +121,10 @@ class Cline(CodingAgent):
         model = {"provider": _PROVIDER, "apiKey": FAKE_API_KEY, "model": "scripted", "baseUrl": f"{url}/v1"}
         provider = {"settings": model, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
         settings = {"version": 1, "lastUsedProvider": _PROVIDER, "modes": {}, "providers": {_PROVIDER: provider}}
-        write_if_absent(home / ".cline" / "data" / "settings" / "providers.json", settings)
+        folder = home / ".cline" / "data" / "settings"
+        write_if_absent(folder / "providers.json", settings)
+        # otherwise it waits at its end for a server that it cannot reach
+        write_if_absent(folder / "global-settings.json", {"telemetryOptOut": True, "autoUpdateEnabled": False})
         environment = {"CLINE_SESSION_BACKEND_MODE": "local"}  # otherwise it leaves a server behind
         return HeadlessRun(("-P", _PROVIDER, "-m", "scripted", HEADLESS_PROMPT), environment)
 

@@ -78,7 +78,10 @@ class Droid(CodingAgent):
         if "customModels" not in settings:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"customModels": [model], **settings}), "utf-8")
-        return HeadlessRun(("exec", "--auto", "high", "-m", "custom:scripted-0", HEADLESS_PROMPT), {})
+        environment = {
+            "FACTORY_AIRGAP_ENABLED": "true"
+        }  # otherwise it waits at its end for servers that it cannot reach
+        return HeadlessRun(("exec", "--auto", "high", "-m", "custom:scripted-0", HEADLESS_PROMPT), environment)
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:

@@ -39,6 +39,10 @@ _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PART_LISTS: Final = ("edits", "operations", "files", "requests")
+_CALL_LISTS: Final = ("tool_calls", "toolCalls", "tool_uses", "toolUses", "calls", "invocations")
+_CALL_NAMES: Final = ("tool", "name", "tool_name", "toolName", "recipient_name")
+_CALL_INPUTS: Final = ("parameters", "input", "arguments", "args", "params", "tool_input", "toolInput")
+_MAX_NESTED: Final = 4  # calls within calls
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
 
@@ -286,17 +290,29 @@ def _check_parts(parts: int, fields: int = 0) -> None:
 
 
 def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:
-    """The `tool` facts of one call, one for each of its parts."""
+    """The `tool` facts of one call, one for each of its parts and for each call that it makes itself."""
     known = kind or kind_in_vocabulary(vocabulary, name)
     try:
-        found = split_call(name, known, input)
+        found = list(_nested_facts(vocabulary, name, known, input, 0))
         _check_parts(len(found))
     except _TooManyPartsError as error:
         return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": error.count}]
-    return [
-        {"name": name, "kind": str(each), **({"id": id} if id else {}), "input": _input_fields(each, part)}
-        for each, part in found
-    ]
+    return [{**facts, "id": id} if id else facts for facts in found]
+
+
+def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth: int) -> Iterator[Facts]:
+    """An agent does not ask about the calls of its `batch` tool."""
+    for each, part in split_call(name, kind, input):
+        yield {"name": name, "kind": str(each), "input": _input_fields(each, part)}
+    if kind is not ToolKind.OTHER:
+        return
+    for call in (call for listed in _CALL_LISTS for call in mapping_list(input, listed)):
+        if depth == _MAX_NESTED:
+            raise _TooManyPartsError(MAX_PARTS + 1)
+        called = first_text(call, *_CALL_NAMES).removeprefix("functions.")
+        given = [decode_object(call[key]) for key in _CALL_INPUTS if key in call]
+        for each in given if called else ():  # without an input, it is a list of other things: `calls: [{name: Ann}]`
+            yield from _nested_facts(vocabulary, called, kind_in_vocabulary(vocabulary, called), each, depth + 1)
 
 
 def _input_fields(kind: ToolKind, input: Any) -> dict[str, Any]:

@@ -103,6 +103,17 @@ class LoadOnce:
         return SharedDecisions(await decide())
 
 
+class GivenHooks(LoadOnce):
+    """Has the hooks already: those of a command that runs them, and no others."""
+
+    def __init__(self, book: Book, ask_model: UserModel = no_model) -> None:
+        super().__init__(ask_model)
+        self._book = book
+
+    async def book(self, where: CacheKey) -> Book:
+        return self._book
+
+
 class HookCache:
     """Caches hooks by directory and checks their files: a change takes effect within half a second."""
 

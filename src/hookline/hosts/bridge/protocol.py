@@ -51,6 +51,7 @@ class AgentCall:
     cwd: str  # of the client
     environment: Mapping[bytes, bytes]  # of the client, and so of the agent
     spent: timedelta = timedelta()  # since the agent started the client
+    entry_timeout: timedelta | None = None  # of an entry that `hookline install` did not write; None: the agent's own
 
     def variable(self, name: str) -> str:
         value = self.environment.get(_encode_name(name))

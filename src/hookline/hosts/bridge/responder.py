@@ -20,7 +20,7 @@ from hookline.engine.limits import session_id
 from hookline.engine.nested_calls import Decider
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event
-from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS
+from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS
 from hookline.hooks.host import (
     Command,
     FireLimiter,
@@ -46,7 +46,7 @@ from hookline.hosts.agents.payload import MAX_PARTS
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.call_deduplicator import SharedDecisions
 from hookline.hosts.bridge.fallbacks import Fallbacks
-from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, ReadableFiles, UserModel, no_model
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, HookCache, LoadOnce, ReadableFiles
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
@@ -142,25 +142,32 @@ class DeadlineHost(NullHost):
         return min(timeout, timedelta(seconds=left))
 
 
-@lru_cache(256)
-def timeout_margin(agent: str, event: str) -> timedelta:
+def timeout_margin(call: AgentCall) -> timedelta:
     """A tenth of the agent's timeout, between 0.5 and 10 seconds: the time for every `on_error` and for the reply."""
-    return min(max(event_timeout(agent, event) / 10, timedelta(seconds=0.5)), timedelta(seconds=10))
+    return _margin_of(_timeout_of(call))
 
 
-def time_for_hooks(agent: str, event: str, spent: timedelta) -> timedelta:
-    """The time left for hooks when `spent` has already passed."""
-    return max(_time_before_margin(agent, event) - spent, timedelta(seconds=0.05))
+def time_for_hooks(call: AgentCall) -> timedelta:
+    """The time left for hooks."""
+    limit = _timeout_of(call)
+    return max(limit - _margin_of(limit) - call.spent, timedelta(seconds=0.05))
+
+
+def time_for_answer(call: AgentCall) -> timedelta:
+    """The time until there is a reply in any case."""
+    return time_for_hooks(call) + timeout_margin(call) / 3
+
+
+def _timeout_of(call: AgentCall) -> timedelta:
+    return _agent_timeout(call.agent, call.event) if call.entry_timeout is None else call.entry_timeout
+
+
+_agent_timeout: Final = lru_cache(256)(event_timeout)
 
 
 @lru_cache(256)
-def _time_before_margin(agent: str, event: str) -> timedelta:
-    return event_timeout(agent, event) - timeout_margin(agent, event)
-
-
-def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
-    """The time until there is a reply in any case."""
-    return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
+def _margin_of(limit: timedelta) -> timedelta:
+    return min(max(limit / 10, timedelta(seconds=0.5)), timedelta(seconds=10))
 
 
 _HUB_MARGIN: Final = 0.5  # seconds of the time for hooks that stay after a person was asked at the hub
@@ -179,7 +186,7 @@ async def respond(call: AgentCall, engine: Engine) -> Reply:
     """Always returns an answer, and in time. What could not be decided is denied for FAIL_CLOSED_EVENTS."""
     token = inherited_environment.set(call.environment)
     try:
-        async with asyncio.timeout(time_for_answer(call.agent, call.event, call.spent).total_seconds()):
+        async with asyncio.timeout(time_for_answer(call).total_seconds()):
             return await _Responder(get_agent(call.agent), call, engine).reply()
     except Exception as error:
         return _reply_to_error(call, error)
@@ -330,7 +337,7 @@ class _Question:
         self._parsed = parsed
         self._workspace = workspace
         self._until = asyncio.get_running_loop().time()
-        self._until += time_for_hooks(call.agent, call.event, call.spent).total_seconds()
+        self._until += time_for_hooks(call).total_seconds()
         self._sessions = engine.session_store(call.user_directories)
         self._fallbacks = Fallbacks(agent, call.event, self._sessions)
         self._books: dict[CacheKey, Book] = {}
@@ -448,11 +455,9 @@ class _Question:
         decision = self._fallbacks.apply(event, drop_standing_notes(decided))
         if event.name in ENDING_EVENTS:
             decision = self._fallbacks.limit_denied_stops(event, decision)
-        untold = (
-            self._sessions.take_new_messages(event, user_messages(decision, book))
-            if decision.failures or book.problems
-            else []
-        )
+        untold: list[str] = []
+        if (decision.failures or book.problems) and EVENTS[event.name].accepts:  # to another event agents read no reply
+            untold = self._sessions.take_new_messages(event, user_messages(decision, book))
         if event.name == "session.end":
             self._sessions.end(event)
         if not untold:
@@ -548,7 +553,8 @@ _PAYLOAD_DECODER: Final = json.JSONDecoder(parse_constant=_reject_constant)
 def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
     """The agent that really called: some agents run the entries in another agent's settings.
 
-    None if that agent has entries of its own, which answer it.
+    None if that agent has entries of its own, which answer it. They do not know the hooks of an entry that `hookline
+    install` did not write.
     """
     caller = detect_agent(call.agent, call.variable, payload)
     if caller == call.agent:
@@ -557,7 +563,9 @@ def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
 
     environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
     other = get_agent(caller)
-    if has_current_entries(other, Machine(call.user_directories.home, Path(call.cwd), environ)):
+    if call.entry_timeout is None and has_current_entries(
+        other, Machine(call.user_directories.home, Path(call.cwd), environ)
+    ):
         return None
     return caller if other.read(call.event, payload).events else call.agent
 
@@ -623,11 +631,10 @@ def _real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-async def respond_directly(call: AgentCall, ask_model: UserModel = no_model) -> Reply:
+async def respond_directly(call: AgentCall, engine: LoadOnce) -> Reply:
     """Replies after background hooks have finished too, within the agent's time limit."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + time_for_hooks(call.agent, call.event, call.spent).total_seconds()
-    engine = LoadOnce(ask_model)
+    until = loop.time() + time_for_hooks(call).total_seconds()
     reply = await respond(call, engine)
     await engine.local_host.drain(timedelta(seconds=max(0.0, until - loop.time())))
     return reply

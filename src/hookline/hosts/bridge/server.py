@@ -345,8 +345,8 @@ class _Connection:
 
     def _send_working(self, call: AgentCall) -> None:
         """Sent only if the decision takes a while: waking a client twice costs time."""
-        left = time_for_answer(call.agent, call.event, call.spent) - timedelta(seconds=_WORKING_DELAY)
-        self._send(protocol.encode_working(left + timeout_margin(call.agent, call.event) / 4))
+        left = time_for_answer(call) - timedelta(seconds=_WORKING_DELAY)
+        self._send(protocol.encode_working(left + timeout_margin(call) / 4))
 
     def _is_gone(self) -> bool:
         looking = select.poll()

@@ -32,7 +32,9 @@ from hookline.project.restrictions import UNTRUSTED_HOOK
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
 _ROUNDS: Final = 5
-_AGENT_TIMEOUT: Final = 180.0  # seconds
+_AGENT_TIMEOUT: Final = 180.0  # seconds, on a machine that does nothing else
+_MAX_LOAD_FACTOR: Final = 5
+_WORKING_SHARE: Final = 0.05  # of a processor: an agent that waits for something that never comes uses less
 _MAX_OUTPUT: Final = 200
 _INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
 _DATA_VARIABLE: Final = "XDG_DATA_HOME"
@@ -176,11 +178,49 @@ def _run_agent(command: list[str], there: Machine, environ: Mapping[str, str]) -
     except OSError as error:
         return f"it cannot be run: {error.strerror}"
     try:
-        return process.communicate(timeout=_AGENT_TIMEOUT)[0]
-    except subprocess.TimeoutExpired:
-        return f"it did not end within {_AGENT_TIMEOUT:.0f} seconds"
+        return communicate(process, _AGENT_TIMEOUT)[0]
+    except subprocess.TimeoutExpired as expired:
+        return f"it did not end within {expired.timeout:.0f} seconds"
     finally:
         _kill_process_group(process)
+
+
+def communicate(process: subprocess.Popen[str], seconds: float) -> tuple[str, str]:
+    """Waits longer on a busy machine, and for an agent that still works: one that starts in seconds may need minutes there.
+
+    The process must lead a session of its own. Raises TimeoutExpired.
+    """
+    waited = used = 0.0
+    while True:
+        try:
+            return process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            waited += seconds
+            before, used = used, _processor_time(process.pid)
+            factor = _MAX_LOAD_FACTOR if used - before > seconds * _WORKING_SHARE else _load_factor()
+            if waited >= seconds * factor:
+                raise subprocess.TimeoutExpired(process.args, waited) from None
+
+
+def _processor_time(session: int) -> float:
+    """Seconds that the processes of a session have computed; 0 where the system does not say so as Linux does.
+
+    In a container, the load is not always that of the processors which it may use.
+    """
+    total = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if len(fields) > 14 and fields[3] == str(session):
+            total += sum(map(int, fields[11:15]))  # its own, and that of its children which have ended
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def _load_factor() -> float:
+    """How many programs want each of the machine's processors."""
+    return min(os.getloadavg()[0] / (os.cpu_count() or 1), _MAX_LOAD_FACTOR)
 
 
 def _kill_process_group(process: subprocess.Popen[str]) -> None:

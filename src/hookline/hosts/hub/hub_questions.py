@@ -20,7 +20,7 @@ from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.lazy_dataclasses import dataclass
 
 _CONNECT_TIMEOUT: Final = 1.0  # seconds: a hub that is away must not hold up the host
-_POST_TIMEOUT: Final = 5.0  # seconds for a busy hub to store the question
+_POST_TIMEOUT: Final = 30.0  # seconds for a busy hub to store the question; who gives up leaves it there unanswered
 _POLL_SECONDS: Final = 20.0
 _POLL_MARGIN: Final = 5.0  # seconds for the answer of a poll to arrive
 _RETRY_SECONDS: Final = 0.5
@@ -73,7 +73,8 @@ async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) ->
         log.warning("the hub at %s has ended; start it with `hookline hub`", hub.url)
         return None
     async with _client(hub) as client:
-        posting = asyncio.ensure_future(_post_question(client, question.as_json(patience)))
+        time_to_post = min(_POST_TIMEOUT, patience.total_seconds())
+        posting = asyncio.ensure_future(_post_question(client, question.as_json(patience), time_to_post))
         try:
             id = await asyncio.shield(posting)
             return None if id is None else await _wait_for_answer(client, id, until)
@@ -90,10 +91,10 @@ async def _client(hub: JoinedHub) -> AsyncIterator[Any]:
         yield client
 
 
-async def _post_question(client: Any, body: dict[str, Any]) -> str | None:
+async def _post_question(client: Any, body: dict[str, Any], seconds: float) -> str | None:
     http = importlib.import_module("httpx2")
     try:
-        timeout = http.Timeout(_POST_TIMEOUT, connect=_CONNECT_TIMEOUT)
+        timeout = http.Timeout(seconds, connect=min(_CONNECT_TIMEOUT, seconds))
         response = await client.post("/approvals", json=body, timeout=timeout)
         id = response.json().get("id") if response.status_code == 201 else None
     except (http.HTTPError, ValueError, AttributeError, TypeError) as error:

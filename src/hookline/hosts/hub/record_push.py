@@ -12,6 +12,7 @@ import gzip
 import importlib
 import json
 import logging
+import math
 import os
 import re
 import time
@@ -25,13 +26,16 @@ from hookline.hosts.hub.taken_rules import take_rules
 from hookline.project.private_file import write_private_file
 from hookline.record.hash_chain import Head
 from hookline.record.record_feed import RecordFeed
-from hookline.record.segment import RecordDirectory, record_directory
+from hookline.record.segment import RecordDirectory, record_directory, running_writers
 
 LOCK_NAME: Final = "push.lock"
 HEADS_NAME: Final = "pushed.json"
 MAX_LINES: Final = 500
 _LOOK_SECONDS: Final = 0.2
 _RULES_SECONDS: Final = 5.0
+_HOSTS_SECONDS: Final = 2.0  # between two looks which processes run
+_SAY_SECONDS: Final = 20.0  # between two times that the hub is told of those that still run
+_MAX_NAMED: Final = 2_000  # processes in one report
 _MAX_BACKOFF: Final = 30.0  # seconds
 _TIMEOUT: Final = 30.0
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -49,6 +53,8 @@ class RecordPusher:
         self._heads_file = state / HEADS_NAME
         self._directory: RecordDirectory = record_directory(state)
         self._feed = RecordFeed(self._directory, self._read_heads())
+        self._running: frozenset[str] = frozenset()  # as the hub was told
+        self._looked_at = self._said_at = -math.inf
 
     async def push(self, client: Any) -> int:
         """Sends at most MAX_LINES records and returns how many. Raises PushError; then they are sent again."""
@@ -65,6 +71,20 @@ class RecordPusher:
             raise
         self._write_heads()
         return len(fed)
+
+    async def say_what_runs(self, client: Any) -> None:
+        """Tells the hub which of the processes run whose records it has. Raises PushError."""
+        now = time.monotonic()
+        if now - self._looked_at < _HOSTS_SECONDS:
+            return
+        self._looked_at = now
+        found = await asyncio.to_thread(running_writers, self._directory)
+        running = frozenset(sorted(found & self._feed.heads.keys())[:_MAX_NAMED])
+        if running == self._running and (not running or now - self._said_at < _SAY_SECONDS):
+            return
+        told = {"running": sorted(running), "ended": sorted(self._running - running)}
+        await self._post(client, [json.dumps(told, separators=(",", ":")).encode()])
+        self._running, self._said_at = running, now
 
     async def _post(self, client: Any, lines: list[bytes]) -> list[str]:
         """Returns the hashes of hooks whose texts the hub does not have."""
@@ -151,6 +171,8 @@ async def _push_all(state: Path, hub: JoinedHub, until_empty: bool) -> int:
                     await _take_rules(state, hub)
                 count = await pusher.push(client)
                 sent += count
+                if not until_empty:
+                    await pusher.say_what_runs(client)
                 if count == 0:
                     if until_empty:
                         break

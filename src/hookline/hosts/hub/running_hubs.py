@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from hookline.lazy_dataclasses import replace
 
 DIRECTORY: Final = "hubs"
 _MAX_ENDED: Final = 10  # files of hubs that have ended, on other databases
+_LEFTOVER_SECONDS: Final = 60.0
 
 
 def find_hub(state: Path) -> JoinedHub | None:
@@ -98,10 +100,23 @@ def _is_locked(path: Path) -> bool:
 
 
 def _remove_ended(state: Path, store: str) -> None:
-    """Those whose key was taken over, and the oldest of the others."""
-    ended = {path: hub for path, hub in _hubs_by_file(state).items() if not hub.runs}
+    """Those whose key was taken over, the oldest of the others, and files that are no hub's."""
+    known = _hubs_by_file(state)
+    ended = {path: hub for path, hub in known.items() if not hub.runs}
     others = sorted((path for path in ended if ended[path].store != store), key=lambda path: ended[path].started)
     kept = others[-_MAX_ENDED:]
     for path in ended:
         if path not in kept:
             path.unlink(missing_ok=True)
+    for path in (state / DIRECTORY).iterdir():
+        if path not in known and _is_leftover(path):
+            path.unlink(missing_ok=True)
+
+
+def _is_leftover(path: Path) -> bool:
+    """Of a hub that was killed while it wrote its file: a hub that starts now has a new one."""
+    try:
+        age = time.time() - path.lstat().st_mtime
+    except OSError:
+        return False
+    return path.suffix in (".new", ".json") and age > _LEFTOVER_SECONDS and not _is_locked(path)

@@ -6,6 +6,8 @@ decision is limited to the effects that the request advertises; what it cannot e
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -96,7 +98,7 @@ class AgentHooksBackend:
         """`directory` has the hooks for harnesses that do not say where they work."""
         self._decide = decide
         self._directory = directory
-        self._answered: OrderedDict[tuple[str, str], JsonObject] = OrderedDict()
+        self._answered: OrderedDict[bytes, JsonObject] = OrderedDict()
 
     async def answer(self, message: bytes) -> JsonObject | None:
         """The response to one JSON-RPC message; None for a notification."""
@@ -134,7 +136,7 @@ class AgentHooksBackend:
         event = _read_event(params)
         if event.get("id") != id:
             raise _RpcError(_ErrorCode.INVALID_PARAMS, "the request's id is not the event's id")
-        key = (str(event.get("source")), str(id))
+        key = _digest(params)
         if key in self._answered:
             return self._answered[key]
         capabilities = first_mapping(params, "capabilities")
@@ -198,6 +200,12 @@ def _check_envelope(given: JsonObject) -> JsonObject:
         supported = {"supported": list(VERSIONS)}
         raise _RpcError(_ErrorCode.UNSUPPORTED_PROTOCOL_VERSION, "Unsupported AHP protocol version", supported)
     return params
+
+
+def _digest(params: JsonObject) -> bytes:
+    """Names a request by all that it says: harnesses may count their events alike, and one may use an id again."""
+    text = json.dumps(params, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).digest()
 
 
 def _read_event(params: JsonObject) -> JsonObject:

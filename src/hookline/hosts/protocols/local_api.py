@@ -19,6 +19,7 @@ from hookline.hosts.protocols.local_decider import LocalDecider
 from hookline.lazy_dataclasses import replace
 
 TOKEN_NAME: Final = "api.token"
+_LEAST_TOKEN_LENGTH: Final = 32  # characters
 _LOOPBACK: Final = "127.0.0.1"
 _MAX_CONNECTIONS: Final = 100
 
@@ -70,13 +71,26 @@ def read_or_make_token(directory: Path) -> str:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
-        token = secrets.token_urlsafe(32)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "w", encoding="ascii") as file:
-            file.write(token)
-        return token
+        return _make_token(path)
     with open(descriptor, encoding="ascii") as file:
         status = os.fstat(descriptor)
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:
             raise HooklineError(f"other users can read {path}; delete it and start the engine again")
-        return file.read().strip()
+        token = file.read().strip()
+    if len(token) < _LEAST_TOKEN_LENGTH:
+        raise HooklineError(f"{path} holds no token; delete it and start the engine again")
+    return token
+
+
+def _make_token(path: Path) -> str:
+    """Clients wait for the file, and a crash may happen at any point: it appears with the whole token in it."""
+    token = secrets.token_urlsafe(32)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "w", encoding="ascii") as file:
+            file.write(token)
+        os.link(unfinished, path)
+    finally:
+        unfinished.unlink()
+    return token

@@ -255,31 +255,29 @@ _FRAMEWORK_PACKAGES: Final = {
     "agent_framework": ("Microsoft's Agent Framework", "agent_framework.hookline_middleware"),
     "agents": ("the OpenAI Agents SDK", "openai_agents.HooklineHooks"),
     "claude_agent_sdk": ("the Claude Agent SDK", "claude_agent_sdk.HooklineHooks"),
-    "crewai": ("CrewAI", ""),
+    "crewai": ("CrewAI", "crewai.HooklineHooks"),
     "google.adk": ("Google ADK", "google_adk.HooklinePlugin"),
     "haystack": ("Haystack", "haystack.hookline_hooks"),
     "langchain": ("LangChain", "langchain.HooklineMiddleware"),
     "langchain_core": ("LangChain", "langchain.HooklineMiddleware"),
-    "llama_index": ("LlamaIndex", ""),
+    "llama_index": ("LlamaIndex", "llama_index.HooklineHooks"),
     "pydantic_ai": ("pydantic-ai", "pydantic_ai.HooklineCapability"),
     "smolagents": ("smolagents", "smolagents.HooklineHooks"),
     "strands": ("Strands Agents", "strands.HooklineHandler"),
 }
-"""Package → the framework, and its adapter in hookline.frameworks, if there is one."""
+"""Package → the framework, and its adapter in hookline.frameworks."""
 
 
 def _refuse_framework_tool(tool: Any) -> None:
     """A framework would not recognise its own tool with a function around it."""
-    if inspect.isroutine(tool):
-        return
     packages = {".".join(each.__module__.split(".")[:count]) for each in type(tool).__mro__ for count in (1, 2)}
     package = next((name for name in _FRAMEWORK_PACKAGES if name in packages), None)
     if package is None:
         return
     framework, adapter = _FRAMEWORK_PACKAGES[package]
-    first = f"Use hookline.frameworks.{adapter}, or guard" if adapter else "Guard"
     raise HooklineError(
-        f"{type(tool).__name__} is a tool of {framework}. {first} the function before you make a tool of it."
+        f"{type(tool).__name__} is a tool of {framework}. "
+        f"Use hookline.frameworks.{adapter}, or guard the function before you make a tool of it."
     )
 
 
