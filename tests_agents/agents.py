@@ -73,7 +73,9 @@ def _unpack(packed: Path) -> Path:
     return program
 
 
-AGENTS: Final = (
+AGENTS: Final = (  # those that compute longest come first, so that no process waits for them at the end
+    Agent("openclaw", "openclaw/openclaw.mjs", "--user"),
+    Agent("kilo", "@kilocode/cli-*/bin/kilo", "--project"),
     Agent("claude-code", "@anthropic-ai/claude-code-*/claude", "--project"),
     Agent("codex", "@openai/codex-*/vendor/*/bin/codex", "--user"),
     Agent("gemini-cli", "@google/gemini-cli/bundle/gemini.js", "--project"),
@@ -81,11 +83,9 @@ AGENTS: Final = (
     Agent("qwen-code", "@qwen-code/qwen-code/cli-entry.js", "--user"),
     Agent("opencode", "opencode-*/bin/opencode", "--project"),
     Agent("cline", "@cline/cli-*/bin/cline", "--project"),
-    Agent("kilo", "@kilocode/cli-*/bin/kilo", "--project"),
     Agent("grok-build", "@xai-official/grok-*/bin/grok.br", "--user"),
     Agent("droid", "@factory/cli-*/bin/droid", "--project"),
     Agent("pi", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", "--user"),
-    Agent("openclaw", "openclaw/openclaw.mjs", "--user"),
     Agent("kimi-code", "@moonshot-ai/kimi-code/dist/main.mjs", "--user"),
     Agent("deepagents-code", "python/deepagents-code/bin/dcode", "--user"),
     Agent("hermes", "python/hermes/bin/hermes", "--user"),

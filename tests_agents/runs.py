@@ -21,6 +21,7 @@ from agents import Agent, Sandbox
 
 from hookline.hosts.agents import get_agent
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
+from hookline.hosts.doctor.probe import communicate
 
 HOOKS: Final = Path(__file__).parent / "hookline.yaml"
 SCRIPT: Final = {
@@ -31,7 +32,7 @@ SCRIPT: Final = {
     "passed": "echo passed > passed.txt",
 }
 HOOKLINE: Final = (str(Path(sys.executable).parent / "hookline"),)
-RUN_TIMEOUT: Final = 240  # seconds
+RUN_TIMEOUT: Final = 240  # seconds; more on a busy machine
 _CLOSED_PROXY: Final = "http://127.0.0.1:9"  # no server listens there
 
 
@@ -138,11 +139,11 @@ def _run_process(command: list[str], sandbox: Sandbox, more: Mapping[str, str]) 
         start_new_session=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=RUN_TIMEOUT)
-    except subprocess.TimeoutExpired:
+        stdout, stderr = communicate(process, RUN_TIMEOUT)
+    except subprocess.TimeoutExpired as expired:
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
-        stderr += f"\nkilled after {RUN_TIMEOUT} seconds"
+        stderr += f"\nkilled after {expired.timeout:.0f} seconds"
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 

@@ -7,6 +7,8 @@ import json
 import os
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -87,41 +89,52 @@ def run_bypassing_permissions(trial: Trial) -> None:
 def _run(trial: Trial, in_bypass: bool) -> None:
     hooks = HooklineHooks(**trial.options)
 
-    @tool("bash", "Runs a command.", {"command": str})
-    async def bash(arguments: dict[str, Any]) -> dict[str, Any]:
-        return {"content": [{"type": "text", "text": trial.bash(arguments["command"])}]}
-
     async def can_use_tool(name: str, input: Any, context: Any) -> Any:
         trial.asked.append("This pushes." if "push" in str(input) else str(input))
         return PermissionResultAllow() if trial.approves else PermissionResultDeny(message="This pushes. No.")
+
+    permissions = {
+        "permission_mode": "bypassPermissions" if in_bypass else "default",
+        "can_use_tool": None if trial.approves is None else can_use_tool,
+    }
+    try:
+        with scripted_options(trial, hooks=hooks, **permissions) as options:
+            asyncio.run(_converse(trial, options))
+    finally:
+        hooks.close()
+
+
+@contextmanager
+def scripted_options(trial: Trial, **more: Any) -> Iterator[ClaudeAgentOptions]:
+    """Options for a Claude Code that has a home of its own, the trial's tool and the trial's model."""
+
+    @tool("bash", "Runs a command.", {"command": str})
+    async def bash(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": trial.bash(arguments["command"])}]}
 
     server = Server(("127.0.0.1", 0), Handler)
     server.trial = trial
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as home:
-        options = ClaudeAgentOptions(
-            hooks=hooks,
-            mcp_servers={"t": create_sdk_mcp_server("t", tools=[bash])},
-            tools=[],
-            allowed_tools=[TOOL],
-            permission_mode="bypassPermissions" if in_bypass else "default",
-            can_use_tool=None if trial.approves is None else can_use_tool,
-            cwd=home,
-            env={
-                "HOME": home,
-                "CLAUDE_CONFIG_DIR": f"{home}/.claude",
-                "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_port}",
-                "ANTHROPIC_API_KEY": "none",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "IS_SANDBOX": "1",
-                "ENABLE_TOOL_SEARCH": "false",
-                "PATH": os.environ["PATH"],
-            },
-        )
         try:
-            asyncio.run(_converse(trial, options))
+            yield ClaudeAgentOptions(
+                mcp_servers={"t": create_sdk_mcp_server("t", tools=[bash])},
+                tools=[],
+                allowed_tools=[TOOL],
+                cwd=home,
+                env={
+                    "HOME": home,
+                    "CLAUDE_CONFIG_DIR": f"{home}/.claude",
+                    "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_port}",
+                    "ANTHROPIC_API_KEY": "none",
+                    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                    "IS_SANDBOX": "1",
+                    "ENABLE_TOOL_SEARCH": "false",
+                    "PATH": os.environ["PATH"],
+                },
+                **more,
+            )
         finally:
-            hooks.close()
             server.shutdown()
             server.server_close()
 

@@ -34,6 +34,24 @@ def test_the_output_of_code_is_masked() -> None:
     assert ("tool.after", "python_interpreter") in events
 
 
+@pytest.mark.parametrize("swapped", ["rm x", "echo plain"])
+def test_an_input_that_an_agents_callback_changed_is_decided_about(swapped: str) -> None:
+    trial = Trial([["echo safe", "echo safe too"]])
+
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    def swap(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
+        args["command"] = swapped
+
+    model = TrialModel(model="scripted", trial=trial)
+    _run(trial, LlmAgent(name="main", model=model, tools=[bash], before_tool_callback=swap))
+    assert trial.ran == ([] if swapped == "rm x" else ["echo altered", "echo altered"])
+    assert trial.read_last.count("Not rm.") == (2 if swapped == "rm x" else 0)
+    assert "s3cret" not in trial.read_last
+
+
 class Gemini(TrialModel):
     """By its name, ADK gives it the tools that Google runs."""
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from trial import CONFIG, FRAMEWORK, Trial, driver, record
 
+from hookline import HooklineError, guard
+
 DRIVER: Any = driver()
+SUPPORT: Any = import_module(f"hookline.frameworks.{FRAMEWORK}").SUPPORT
 ANSWERS = DRIVER.__dict__.get("CANNOT", {})
 
 
@@ -163,6 +168,32 @@ def test_the_error_of_a_tool_is_masked(run: Any) -> None:
     assert not any("s3cret" in each for each in trial.requests)
 
 
+@pytest.mark.skipif("model.error" not in SUPPORT.events, reason=f"{FRAMEWORK} does not show that a request failed")
+@pytest.mark.parametrize("run", _agent_paths())
+def test_the_failure_of_a_model_is_an_event(run: Any, own_state: Path) -> None:
+    file, seen = own_state / "hookline.yaml", own_state / "seen"
+    file.write_text(f"hooks: [{{id: log, on: model.error, then: {{run: 'echo {{{{error.code}}}} >> {seen}'}}}}]")
+    trial = Trial([["echo a"]], options={"config": file}, fails_at=1)
+    with suppress(Exception):
+        run(trial)
+    assert trial.ran == ["echo a"]
+    codes = seen.read_text().split()
+    assert set(codes) == {"network"}
+    assert len(codes) == len(trial.requests) - 1, "one for each request that failed"
+
+
+@pytest.mark.parametrize("broken", [{"fails_at": 1}, {"steps": [["echo fail"]]}], ids=["model", "tool"])
+@pytest.mark.parametrize("run", _agent_paths())
+def test_a_run_after_one_that_failed_is_not_part_of_it(run: Any, broken: dict[str, Any]) -> None:
+    with suppress(Exception):
+        run(Trial(**{"steps": [["echo a"]], **broken}))
+    trial = Trial([["echo a"]], prompt="My password is hunter2.")
+    run(trial)
+    assert trial.requests == []
+    assert _decisions("prompt.submit") == [("silent", ""), ("deny", "no-passwords")]
+    assert _decisions("subagent.start") == []
+
+
 TOUR = [
     ("session.start", "", "silent", ""),
     ("agent.start", "", "silent", ""),
@@ -243,6 +274,12 @@ def test_a_failing_engine_denies(run: Any, monkeypatch: pytest.MonkeyPatch) -> N
     except Exception as error:
         trial.halted = str(error)
     assert trial.ran == []
+
+
+@pytest.mark.skipif(not hasattr(DRIVER, "make_tool"), reason="its tools are functions")
+def test_guard_names_the_adapter_for_a_tool_of_the_framework() -> None:
+    with pytest.raises(HooklineError, match=rf"Use hookline\.frameworks\.{FRAMEWORK}\.\w+"):
+        guard(DRIVER.make_tool(Trial([])))
 
 
 def test_the_options_are_checked() -> None:

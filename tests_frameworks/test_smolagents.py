@@ -1,14 +1,23 @@
-"""What only smolagents has: a tool that ends the run."""
+"""What only smolagents has: a tool that ends the run, and a model that is wrapped in place."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
-from driver_smolagents import TrialModel
-from smolagents import Tool, ToolCallingAgent
+import pytest
+from driver_smolagents import TrialModel, make_tool
+from smolagents import AgentError, CodeAgent, Model, Tool, ToolCallingAgent
+from smolagents.models import (
+    ChatMessage,
+    ChatMessageStreamDelta,
+    ChatMessageToolCallFunction,
+    ChatMessageToolCallStreamDelta,
+)
 from trial import Trial
 
-from hookline.frameworks.smolagents import HooklineHooks
+from hookline.frameworks.smolagents import HooklineHooks, RunStopped
 
 DENY = "hooks: [{id: no, on: tool.before, then: {deny: Nothing runs.}}]"
 
@@ -31,3 +40,86 @@ def test_a_final_answer_of_your_own_is_a_call(own_state: Path) -> None:
     HooklineHooks(config=own_state / "h.yaml").install(agent)
     assert "Nothing runs." in str(agent.run("Go."))
     assert ran == []
+
+
+REQUESTS = """
+hooks:
+  - {id: mask, on: history.filter, then: {replace: {in: messages, pattern: hunter2, with: '***'}}}
+  - {id: system, on: history.system, then: {append: {system: ' Be brief.'}}}
+  - {id: note, on: turn.start, max_fires: 1, then: {tell: Remember the milk.}}
+"""
+
+
+@pytest.mark.parametrize("kind", [ToolCallingAgent, CodeAgent])
+def test_hooks_change_what_is_sent_and_not_what_is_kept(own_state: Path, kind: Any) -> None:
+    (own_state / "h.yaml").write_text(REQUESTS)
+    trial = Trial([["echo a"]])
+    agent = kind(tools=[make_tool(trial)], model=TrialModel(trial, writes_code=kind is CodeAgent), verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    assert agent.run("My password is hunter2.") == "done"
+    assert trial.ran == ["echo a"]
+    assert len(trial.requests) == 2
+    for sent in trial.requests:
+        assert "hunter2" not in sent
+        assert sent.count("Be brief.") == 1
+        assert sent.count("Remember the milk.") == 1
+    assert "hunter2" in str(agent.memory.steps[0].task)
+
+
+def test_a_halt_before_a_request_ends_the_run(own_state: Path) -> None:
+    (own_state / "h.yaml").write_text("hooks: [{id: no, on: turn.start, then: {halt: Enough.}}]")
+    trial = Trial([["echo a"]])
+    agent = ToolCallingAgent(tools=[make_tool(trial)], model=TrialModel(trial), verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    with pytest.raises(RunStopped, match=r"Enough\."):
+        agent.run("Go.")
+    assert trial.requests == []
+
+
+def test_the_error_of_a_model_is_an_event(own_state: Path) -> None:
+    class Broken(Model):
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            raise ConnectionError("no route")
+
+    (own_state / "h.yaml").write_text(
+        f"hooks: [{{id: log, on: model.error, then: {{run: echo x >> {own_state}/seen}}}}]"
+    )
+    agent = ToolCallingAgent(tools=[], model=Broken(), verbosity_level=0)
+    hooks = HooklineHooks(config=own_state / "h.yaml")
+    hooks.install(agent)
+    with pytest.raises(AgentError):
+        agent.run("Go.")
+    hooks.close()
+    assert (own_state / "seen").read_text() == "x\n"
+
+
+def test_answers_in_a_stream_are_stored_messages(own_state: Path) -> None:
+    class Streaming(TrialModel):
+        def generate_stream(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            made = self.generate(messages)
+            calls = []
+            for at, call in enumerate(made.tool_calls):
+                function = ChatMessageToolCallFunction(
+                    name=call.function.name, arguments=json.dumps(call.function.arguments)
+                )
+                calls.append(ChatMessageToolCallStreamDelta(index=at, id=call.id, type="function", function=function))
+            yield ChatMessageStreamDelta(content="Working.", tool_calls=calls)
+
+    log = f"{{run: 'echo {{{{message.role}}}} >> {own_state}/seen'}}"
+    (own_state / "h.yaml").write_text(f"hooks: [{{id: log, on: message.created, then: {log}}}]")
+    trial = Trial([])
+    agent = ToolCallingAgent(tools=[], model=Streaming(trial), verbosity_level=0, stream_outputs=True)
+    hooks = HooklineHooks(config=own_state / "h.yaml")
+    hooks.install(agent)
+    assert agent.run("Go.") == "done"
+    hooks.close()
+    assert len(trial.requests) == 1
+    assert (own_state / "seen").read_text().split() == ["user", "assistant"]
+
+
+def test_a_model_that_the_program_calls_is_left_alone(own_state: Path) -> None:
+    (own_state / "h.yaml").write_text("hooks: [{id: no, on: turn.start, then: {halt: Enough.}}]")
+    trial = Trial([])
+    agent = ToolCallingAgent(tools=[], model=TrialModel(trial), verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    assert agent.model.generate([ChatMessage(role="user", content="Hello.")]).tool_calls

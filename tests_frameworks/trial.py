@@ -32,6 +32,7 @@ class Trial:
     halted: str = ""
     asked: list[str] = field(default_factory=list)  # what the person read
     shares_ids: bool = False  # the model gives all calls of a turn the same id
+    fails_at: int | None = None  # the request from which on the model cannot be reached
 
     def bash(self, command: str) -> str:
         self.ran.append(command)
@@ -43,6 +44,8 @@ class Trial:
         """What the model says to this request: commands, or its final text."""
         self.requests.append(request)
         at = len(self.requests) - 1
+        if self.fails_at is not None and at >= self.fails_at:
+            raise ConnectionError("the model cannot be reached")
         if at < len(self.steps):
             return self.steps[at]
         return self.answers[min(at - len(self.steps), len(self.answers) - 1)]

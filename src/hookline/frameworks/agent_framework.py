@@ -25,6 +25,7 @@ with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent
         Message,
         MiddlewareFailure,
         MiddlewareTermination,
+        ResponseStream,
     )
 
 SUPPORT: Final = FrameworkSupport(
@@ -120,11 +121,12 @@ class HooklineAgentMiddleware(AgentMiddleware):
                     _with_text(each, answer.prompt) if each is last else each for each in context.messages
                 ]
             await call_next()
-            if not context.stream:
+            if context.stream:
+                context.result = _bound_stream(run, context.result)
+            else:
                 await run.finish()
         finally:
-            if not context.stream:
-                _agent_run.set(outer)
+            _agent_run.set(outer)
 
 
 class HooklineChatMiddleware(ChatMiddleware):
@@ -142,11 +144,10 @@ class HooklineChatMiddleware(ChatMiddleware):
             except MiddlewareTermination:
                 raise
             except Exception as error:
-                await run.model_failed(error)
-                if run.halted is not None:
-                    raise RunStopped(run.halted) from error
+                await _report_failure(run, error)
                 raise
             if context.stream:
+                context.result = _reporting_stream(run, context.result)
                 return
             reason = await _after(run, context.result)
             if reason is None:
@@ -249,6 +250,48 @@ async def _after(run: AgentRun, response: Any) -> str | None:
         for content in texts:
             content.text = left if content is texts[0] else ""
     return None if calls else await run.stop(left)
+
+
+async def _report_failure(run: AgentRun, error: Exception) -> None:
+    await run.model_failed(error)
+    if run.halted is not None:
+        raise RunStopped(run.halted) from error
+
+
+def _reporting_stream(run: AgentRun, stream: Any) -> Any:
+    """A stream calls its model when it is consumed."""
+
+    async def updates() -> Any:
+        try:
+            async for update in stream:
+                yield update
+        except Exception as error:
+            await _report_failure(run, error)
+            raise
+
+    return ResponseStream(updates(), finalizer=lambda _: stream.get_final_response())
+
+
+def _bound_stream(run: AgentRun, stream: Any) -> Any:
+    """The agent works while its stream is consumed, maybe in turns with another."""
+
+    async def updates() -> Any:
+        parts = aiter(stream)
+        try:
+            while True:
+                outer = _agent_run.get()
+                _agent_run.set(run)
+                try:
+                    update = await anext(parts)
+                except StopAsyncIteration:
+                    return
+                finally:
+                    _agent_run.set(outer)
+                yield update
+        finally:
+            await run.finish()
+
+    return ResponseStream(updates(), finalizer=lambda _: stream.get_final_response())
 
 
 async def _after_stream(run: AgentRun, response: Any) -> Any:

@@ -30,6 +30,7 @@ with extra_required("hookline.frameworks.crewai needs CrewAI", "crewai"):
     from crewai.hooks.dispatch import register, unregister
     from crewai.tools.base_tool import BaseTool, Tool
     from crewai.tools.structured_tool import CrewStructuredTool
+    from crewai.utilities import agent_utils
     from crewai.utilities.string_utils import sanitize_tool_name
 
 SUPPORT: Final = FrameworkSupport(
@@ -39,7 +40,7 @@ SUPPORT: Final = FrameworkSupport(
     extra="crewai",
     version="1.15.30",
     installs_as="HooklineHooks().install()",
-    events=tuple(event for event in ALL_EVENTS if event != "model.error"),
+    events=ALL_EVENTS,
     answers={
         "ask": "your function; without one it is a no",
         "request": "yes, and the change stays in the agent's messages",
@@ -58,6 +59,7 @@ _TOOL_METHODS: Final = (
     (CrewStructuredTool, "ainvoke"),
     (CrewStructuredTool, "_run"),
 )
+_REQUEST: Final = "_prepare_llm_call"  # around each request of an agent; no hook of CrewAI's is told that one failed
 _log = logging.getLogger("hookline")
 _ACTION: Final = re.compile(r"^\s*Action\s*\d*\s*:", re.MULTILINE)
 
@@ -117,6 +119,8 @@ class HooklineHooks:
             original = owner.__dict__[name]
             self._originals.append((owner, name, original))
             setattr(owner, name, self._guarded(original, name))
+        self._originals.append((agent_utils, _REQUEST, getattr(agent_utils, _REQUEST)))
+        setattr(agent_utils, _REQUEST, self._reporting(getattr(agent_utils, _REQUEST)))
         return self
 
     def close(self) -> None:
@@ -210,6 +214,30 @@ class HooklineHooks:
             raise RunStopped(run.halted)
         return left if left != context.response else None
 
+    def _reporting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The context in which CrewAI calls a model, so that a failure is an event."""
+
+        @contextmanager
+        def request(executor: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            with original(executor, *args, **kwargs) as messages:
+                try:
+                    yield messages
+                except HookAborted:
+                    raise
+                except Exception as error:
+                    self._report_failure(executor, error)
+                    raise
+
+        return request
+
+    def _report_failure(self, executor: Any, error: Exception) -> None:
+        loop = next((each for each in list(self._loops.values()) if each.executor is executor), None)
+        if loop is None:
+            return
+        self.hooks.run_sync(loop.run.model_failed(error))
+        if loop.run.halted is not None:
+            raise RunStopped(loop.run.halted) from error
+
     def _before_tool(self, context: Any) -> bool | None:
         """False: CrewAI does not run the tool."""
         outer = _decided_call.get()
@@ -281,7 +309,7 @@ class HooklineHooks:
                 result = original(tool, **_arguments(method, _restored(asked, call.input, answer.input)))
         except Exception as error:
             return _raise_changed(self.hooks.run_sync(self._report(decided, None)), error)
-        return _shown(self.hooks.run_sync(self._report(decided, result)), result)
+        return _result_for_model(self.hooks.run_sync(self._report(decided, result)), result)
 
     async def _adecide_and_run(
         self, tool: Any, original: Callable[..., Any], asked: dict[str, Any], method: str
@@ -296,7 +324,7 @@ class HooklineHooks:
                 result = await original(tool, **_arguments(method, _restored(asked, call.input, answer.input)))
         except Exception as error:
             return _raise_changed(await self._report(decided, None), error)
-        return _shown(await self._report(decided, result), result)
+        return _result_for_model(await self._report(decided, result), result)
 
     async def _report(self, decided: _DecidedCall, result: Any) -> ResultAnswer:
         plain = None if decided.error is not None else to_plain_value(result)
@@ -309,7 +337,7 @@ def _raise_changed(after: ResultAnswer, error: Exception) -> Any:
     raise error
 
 
-def _shown(after: ResultAnswer, result: Any) -> Any:
+def _result_for_model(after: ResultAnswer, result: Any) -> Any:
     return after.text if after.is_changed or after.notes else result
 
 

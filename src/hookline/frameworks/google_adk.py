@@ -15,6 +15,7 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall, RunningCalls,
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
@@ -48,8 +49,8 @@ SUPPORT: Final = FrameworkSupport(
 _CODE_TOOL: Final = "python_interpreter"
 _HOSTED_FOR_GEMINI: Final = {"VertexAiRagRetrieval"}  # ADK runs them itself for other models only
 _TEXT_TOOLS: Final = {"preload_memory", "example_tool"}  # they only add text to a request
-_HOOKED: Final = "_hookline"  # on a function that asks hooks about what it yields
-_streaming_call: ContextVar[tuple[AgentRun, FrameworkCall]] = ContextVar("streaming_call")
+_HOOKED: Final = "_hookline"  # on a function that asks hooks
+_decided_call: ContextVar[tuple[AgentRun, FrameworkCall] | None] = ContextVar("adk_decided_call", default=None)
 _log = logging.getLogger("hookline")
 
 
@@ -153,8 +154,9 @@ class HooklinePlugin(BasePlugin):
             tool_args.update(answer.input)
         self._running.add(tool_args)
         current_run.set(run)
-        _streaming_call.set((run, dataclasses.replace(call, input=answer.input)))
-        self._guard_stream(tool)
+        _decided_call.set((run, dataclasses.replace(call, input=answer.input)))
+        _guard_run(tool)
+        _guard_stream(tool)
         return None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
@@ -187,24 +189,6 @@ class HooklinePlugin(BasePlugin):
         executor = getattr(agent, "code_executor", None)
         if executor is not None and not isinstance(executor, _HookedExecutor | BuiltInCodeExecutor):
             agent.code_executor = _HookedExecutor(executor, self)
-
-    def _guard_stream(self, tool: Any) -> None:
-        """In a live session, the parts that a streaming tool yields go to the model without a callback."""
-        function = getattr(tool, "func", None)
-        if not inspect.isasyncgenfunction(function) or hasattr(function, _HOOKED):
-            return
-
-        @functools.wraps(function)
-        async def stream(*arguments: Any, **named: Any) -> AsyncGenerator[Any, None]:
-            run, call = _streaming_call.get()
-            async with aclosing(function(*arguments, **named)) as parts:
-                async for part in parts:
-                    yield part if isinstance(part, Event) else await _check_part(run, call, part)
-                    if run.halted is not None:
-                        return
-
-        setattr(stream, _HOOKED, True)
-        tool.func = stream
 
     def execute_code(self, executor: Any, context: Any, given: Any) -> Any:
         """Called in a thread of its own."""
@@ -277,6 +261,53 @@ async def _check_part(run: AgentRun, call: FrameworkCall, part: Any) -> Any:
         return {"error": after.text}
     left = after.value if after.is_changed else part
     return {"result": left, "note": after.notes} if after.notes else left
+
+
+def _guard_run(tool: Any) -> None:
+    """Callbacks of the agent come after a plugin's: an input that they changed is decided about."""
+    function = tool.run_async
+    if hasattr(function, _HOOKED):
+        return
+
+    @functools.wraps(function)
+    async def run_async(*, args: dict[str, Any], tool_context: Any) -> Any:
+        decided = _decided_call.get()
+        call = _call_of(tool, args, tool_context)
+        if decided is None or (decided[1].id, decided[1].name) != (call.id, call.name):
+            return await function(args=args, tool_context=tool_context)
+        if not deep_equal(call.input, decided[1].input):
+            answer = await decided[0].before_tool(call, approved=False)
+            if answer.input is None:
+                return {"error": answer.refusal}
+            if answer.is_changed:
+                args.clear()
+                args.update(answer.input)
+        return await function(args=args, tool_context=tool_context)
+
+    setattr(run_async, _HOOKED, True)
+    tool.run_async = run_async
+
+
+def _guard_stream(tool: Any) -> None:
+    """In a live session, the parts that a streaming tool yields go to the model without a callback."""
+    function = getattr(tool, "func", None)
+    if not inspect.isasyncgenfunction(function) or hasattr(function, _HOOKED):
+        return
+
+    @functools.wraps(function)
+    async def stream(*arguments: Any, **named: Any) -> AsyncGenerator[Any, None]:
+        decided = _decided_call.get()
+        async with aclosing(function(*arguments, **named)) as parts:
+            async for part in parts:
+                if decided is None or isinstance(part, Event):
+                    yield part
+                    continue
+                yield await _check_part(*decided, part)
+                if decided[0].halted is not None:
+                    return
+
+    setattr(stream, _HOOKED, True)
+    tool.func = stream
 
 
 def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCall:

@@ -1,10 +1,16 @@
-"""Haystack: `Agent(…, hooks=hookline_hooks())`."""
+"""Haystack: `Agent(…, hooks=hookline_hooks())`.
+
+No hook of Haystack's is told that a run failed, so the methods that run an agent are wrapped too.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import HooklineError, extra_required
@@ -16,6 +22,7 @@ from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 
 with extra_required("hookline.frameworks.haystack needs Haystack", "haystack"):
+    from haystack.components.agents import Agent
     from haystack.components.agents.state import replace_values
     from haystack.dataclasses import ChatMessage
 
@@ -26,7 +33,7 @@ SUPPORT: Final = FrameworkSupport(
     extra="haystack",
     version="3.4.0",
     installs_as="Agent(…, hooks=hookline_hooks())",
-    events=tuple(event for event in ALL_EVENTS if event != "model.error"),
+    events=ALL_EVENTS,
     answers={
         "ask": "your function; without one it is a no",
         "halt": "yes: the reason is the run's `exit_reason`",
@@ -38,9 +45,78 @@ SUPPORT: Final = FrameworkSupport(
 
 def hookline_hooks(**options: Unpack[HookOptions]) -> dict[str, list[Any]]:
     """A value for the agent's `hooks`. To add hooks of your own, put them before these in the lists."""
+    _watch_runs()
     shared = _Shared(FrameworkHooks(SUPPORT, options))
     points = ("before_run", "before_llm", "before_tool", "after_tool", "on_exit", "after_run")
     return {point: [HooklineHook(point, shared)] for point in points}
+
+
+class _WatchedRun:
+    """A run between its first and its last line, if the agent has hooks of ours."""
+
+    def __init__(self) -> None:
+        self.run: AgentRun | None = None
+        self.is_requesting = False  # the model is being called
+
+    async def end(self, error: BaseException | None) -> None:
+        """The run that failed is over: what comes next in this context is no part of it."""
+        if self.run is None or self.run.is_over:
+            return
+        if self.is_requesting and isinstance(error, Exception):
+            await self.run.model_failed(error)
+        await self.run.finish()
+
+
+_watched_run: Final[ContextVar[_WatchedRun | None]] = ContextVar("haystack_watched_run", default=None)
+
+
+def _check_order(agent: Any) -> None:
+    """A hook after ours could change a call that is decided already."""
+    listed = agent.hooks.get("before_tool", [])
+    if any(isinstance(each, HooklineHook) for each in listed) and not isinstance(listed[-1], HooklineHook):
+        raise HooklineError(
+            "put your own hooks for before_tool before those of hookline: a later one can change a call"
+        )
+
+
+@contextmanager
+def _watching(agent: Any) -> Iterator[_WatchedRun]:
+    _check_order(agent)
+    watched, outer = _WatchedRun(), current_run.get()
+    token = _watched_run.set(watched)
+    try:
+        yield watched
+    finally:
+        _watched_run.reset(token)
+        current_run.set(outer)
+
+
+def _watch_runs() -> None:
+    """Once for the process. Runs of agents without hooks of ours stay as they are."""
+    if hasattr(Agent.run, "__wrapped__"):
+        return
+    run, run_async = Agent.run, Agent.run_async
+
+    @functools.wraps(run)
+    def watched_run(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        with _watching(agent) as watched:
+            try:
+                return run(agent, *args, **kwargs)
+            except BaseException as error:
+                if watched.run is not None:
+                    watched.run.hooks.run_sync(watched.end(error))
+                raise
+
+    @functools.wraps(run_async)
+    async def watched_run_async(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        with _watching(agent) as watched:
+            try:
+                return await run_async(agent, *args, **kwargs)
+            except BaseException as error:
+                await watched.end(error)
+                raise
+
+    Agent.run, Agent.run_async = watched_run, watched_run_async
 
 
 class HooklineHook:
@@ -84,6 +160,9 @@ class _Shared:
         """Tools run after `before_tool`: an agent that one of them starts is a sub-agent."""
         if point in ("before_tool", "after_tool"):
             current_run.set(self._run_of(state) if point == "before_tool" else None)
+        watched = _watched_run.get()
+        if watched is not None:
+            watched.run, watched.is_requesting = self._run_of(state), point == "before_llm"
 
     async def before_run(self, state: Any) -> None:
         run = self._run_of(state)

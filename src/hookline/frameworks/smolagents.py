@@ -1,22 +1,28 @@
 """smolagents: `HooklineHooks().install(agent)`.
 
-The agent's tools are wrapped in place, so that calls from generated code have a decision too.
+The agent's tools are wrapped in place, so that calls from generated code have a decision too, and so is its model.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import Denied, HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
-from hookline.frameworks.support import PROMPT_EVENTS, SESSION_EVENTS, SUBAGENT_EVENTS, TOOL_EVENTS, FrameworkSupport
+from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hooks.event import deep_equal
+from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 
 with extra_required("hookline.frameworks.smolagents needs smolagents", "smolagents"):
     from smolagents import AgentError, FinalAnswerTool, LocalPythonExecutor, MultiStepAgent, Tool
+    from smolagents.models import ChatMessage, MessageRole, agglomerate_stream_deltas
 
 SUPPORT: Final = FrameworkSupport(
     name="smolagents",
@@ -25,15 +31,19 @@ SUPPORT: Final = FrameworkSupport(
     extra="smolagents",
     version="1.26.0",
     installs_as="HooklineHooks().install(agent)",
-    events=(*SESSION_EVENTS, *PROMPT_EVENTS, *TOOL_EVENTS, *SUBAGENT_EVENTS, "stop"),
+    events=ALL_EVENTS,
     answers={
         "ask": "your function; without one it is a no",
-        "request": "no: hooks do not see requests",
         "halt": "yes: the run ends with `RunStopped`",
     },
     covers_subagents="yes: managed agents",
 )
 _CODE_TOOL: Final = "python_interpreter"
+_ROLES: Final = {MessageRole.TOOL_CALL: "assistant", MessageRole.TOOL_RESPONSE: "user"}
+"""What models read for the roles that only smolagents has."""
+
+
+_in_model: Final[ContextVar[bool]] = ContextVar("hookline_in_model", default=False)
 
 
 class RunStopped(Exception):
@@ -70,6 +80,7 @@ class HooklineHooks:
         return agent
 
     def guard_tools(self, agent: Any) -> None:
+        self._guard_model(agent.model)
         for tool in agent.tools.values():
             self.guard_tool(tool)
         for managed in agent.managed_agents.values():
@@ -116,6 +127,73 @@ class HooklineHooks:
         forward.hookline = self  # type: ignore[attr-defined]
         tool.forward = forward
 
+    def _guard_model(self, model: Any) -> None:
+        for name, wrap in (("generate", self._wrap_generate), ("generate_stream", self._wrap_stream)):
+            inner = getattr(model, name, None)
+            if inner is not None and getattr(inner, "hookline", None) is not self:
+                wrapped = wrap(inner)
+                wrapped.hookline = self  # type: ignore[attr-defined]
+                setattr(model, name, wrapped)
+
+    def _wrap_generate(self, inner: Any) -> Callable[..., Any]:
+        def generate(messages: list[Any], *args: Any, **kwargs: Any) -> Any:
+            run = self._running_agent()
+            if run is None:
+                return inner(messages, *args, **kwargs)
+            sent = self._before_model(run, messages)
+            message = self._call_model(run, lambda: inner(sent, *args, **kwargs))
+            text = _text_of(message)
+            left = self._after_model(run, message)
+            return message if left == text else dataclasses.replace(message, content=left)
+
+        return generate
+
+    def _wrap_stream(self, inner: Any) -> Callable[..., Any]:
+        def generate_stream(messages: list[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
+            run = self._running_agent()
+            if run is None:
+                yield from inner(messages, *args, **kwargs)
+                return
+            sent, deltas = self._before_model(run, messages), []
+            stream = iter(inner(sent, *args, **kwargs))
+            while (delta := self._call_model(run, lambda: next(stream, None))) is not None:
+                deltas.append(delta)
+                yield delta
+            self._after_model(run, agglomerate_stream_deltas(deltas))
+
+        return generate_stream
+
+    def _call_model(self, run: AgentRun, call: Callable[[], Any]) -> Any:
+        token = _in_model.set(True)
+        try:
+            return call()
+        except Exception as error:
+            self.hooks.run_sync(run.model_failed(error))
+            raise
+        finally:
+            _in_model.reset(token)
+
+    def _running_agent(self) -> AgentRun | None:
+        """None if the program itself, the model, or an agent without these hooks calls the model."""
+        found = current_run.get()
+        is_ours = found is not None and found in self._agents and not found.is_over
+        return found if is_ours and not _in_model.get() else None
+
+    def _before_model(self, run: AgentRun, messages: list[Any]) -> list[Any]:
+        """The messages as the hooks left them. Raises RunStopped."""
+        has_system = bool(messages) and messages[0].role == MessageRole.SYSTEM
+        first, rest = (messages[:1], messages[1:]) if has_system else ([], messages)
+        system = _text_of(first[0]) if first else None
+        answer = self.hooks.run_sync(run.before_model(rest, FORMAT, system))
+        if answer.halted is not None:
+            raise RunStopped(answer.halted)
+        if answer.system is not None:
+            first = [_create("system", answer.system)]
+        return [*first, *(rest if answer.messages is None else answer.messages)]
+
+    def _after_model(self, run: AgentRun, message: Any) -> str:
+        return self.hooks.run_sync(run.after_model(_text_of(message), _calls_of(message)))
+
     def current(self) -> AgentRun:
         found = current_run.get()
         return found if found is not None and not found.is_over else self.hooks.new_run()
@@ -143,6 +221,44 @@ class HooklineHooks:
         if reason is not None:
             raise ValueError(reason)  # the agent reads it and goes on
         return True
+
+
+def _text_of(message: Any) -> str:
+    content = message.content
+    if not isinstance(content, list):
+        return content or ""
+    return "\n".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _calls_of(message: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": value_text(to_plain_value(call.function.arguments))},
+        }
+        for call in message.tool_calls or ()
+    ]
+
+
+def _read(message: Any) -> PlainMessage:
+    role = _ROLES.get(message.role, str(getattr(message.role, "value", message.role)))
+    calls = _calls_of(message)
+    return {"role": role, "content": _text_of(message), **({"tool_calls": calls} if calls else {})}
+
+
+def _with_text(message: Any, text: str) -> Any:
+    """Pictures stay."""
+    content = message.content
+    others = [part for part in content if part.get("type") != "text"] if isinstance(content, list) else []
+    return dataclasses.replace(message, content=[{"type": "text", "text": text}, *others])
+
+
+def _create(role: str, text: str) -> Any:
+    return ChatMessage(role=MessageRole(role), content=[{"type": "text", "text": text}])
+
+
+FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
 
 
 def _restored(asked: dict[str, Any], plain: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
