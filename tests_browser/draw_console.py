@@ -201,7 +201,7 @@ def sign_in(browser: Browser, hub: HubProcess) -> Page:
 
 def make_agent(page: Page, hub: HubProcess) -> BrowserAgent:
     """One that has worked in its page."""
-    agent = BrowserAgent(Api(hub, dict(page.context.storage_state())), "Release board", AGENT_STEPS)
+    agent = BrowserAgent(Api(hub, dict(page.context.storage_state())), "Release 2.4", AGENT_STEPS)
     agent.set_rules(AGENT_RULES)
     agent.open(page)
     agent.say("Show what is left for the release, and write the changelog entry.")

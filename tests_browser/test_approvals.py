@@ -128,6 +128,9 @@ def test_an_edited_input_is_decided_again(page: Page, hub: HubProcess, calls: li
     waiting.get_by_role("textbox", name="Run this instead").fill("rm -rf /")
     waiting.get_by_role("button", name="Approve edited").click()
     assert "Use the trash instead." in call.answer()
+    answered = page.locator(".answered-row").first
+    expect(answered).to_contain_text("denied by no-recursive-delete", timeout=WAIT)
+    expect(answered.locator(".verdict")).to_have_text("denied")
 
 
 def test_two_consoles_and_one_answer(

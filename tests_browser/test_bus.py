@@ -15,7 +15,7 @@ from urllib.error import HTTPError
 import pytest
 import socketio
 from agent_pages import Api, wait_for
-from browser_hub import ROOT, WAIT, HubProcess
+from browser_hub import ROOT, WAIT, HubProcess, find_violations
 from playwright.sync_api import BrowserContext, Page, expect
 
 MODULES = ROOT / ".cache/console/node_modules"
@@ -152,3 +152,74 @@ def test_a_deleted_session_is_told_and_gone(page: Page, hub: HubProcess, api: Ap
     ended = [each["payload"] for each in client.heard if each["type"] == "session_ended"]
     client.close()
     assert ended == [{"id": session, "reason": "deleted"}]
+
+
+HOST = """
+import sys, hookline
+
+@hookline.guard(kind="shell")
+def bash(command: str) -> str:
+    return f"ran {command}"
+
+with hookline.session(config="hookline.yaml"):
+    bash("ls")
+    print("reported", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("client_type", [PythonClient, JavaScriptClient])
+def test_hosts_that_begin_and_end_are_heard_and_shown(
+    client_type: type[PythonClient | JavaScriptClient], page: Page, hub: HubProcess, api: Api
+) -> None:
+    client = client_type(hub, api, "live")
+
+    def heard(type: str, pid: int) -> list[dict[str, Any]]:
+        return [
+            each["payload"] for each in list(client.heard) if each["type"] == type and each["payload"]["pid"] == pid
+        ]
+
+    page.goto(f"{hub.url}/hosts")
+    host = hub.start_python(HOST)
+    try:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "reported\n"
+        [up] = wait_for(lambda: heard("host_up", host.pid))
+        assert up["running"]
+        row = page.get_by_role("row").filter(has_text=f"pid {host.pid}")
+        expect(row).to_contain_text("running", timeout=WAIT)
+        assert heard("host_down", host.pid) == []
+        assert find_violations(page) == []
+    finally:
+        host.kill()
+        host.communicate()
+    [down] = wait_for(lambda: heard("host_down", host.pid))
+    assert (down["id"], down["reason"], down["running"]) == (up["id"], "ended", False)
+    expect(row).to_contain_text("ended", timeout=WAIT)
+    client.close()
+
+
+def test_what_does_not_work_at_the_hub_is_heard_and_shown(page: Page, hub: HubProcess, api: Api) -> None:
+    client = PythonClient(hub, api, "live")
+    page.goto(hub.url)
+    expect(page.get_by_text("Records are not taken for now")).to_have_count(0)
+    live = hub.home / "state/hookline/record/live"
+    wait_for(live.exists)
+    live.rename(live.with_name("aside"))
+    live.write_text("not a directory")
+    try:
+        notice = page.get_by_role("status").filter(has_text="Records are not taken for now")
+        expect(notice).to_be_visible(timeout=WAIT)
+        assert find_violations(page) == []
+        page.goto(f"{hub.url}/approvals")  # a page that is not in the room `live`
+        expect(notice).to_be_visible(timeout=WAIT)
+        [problem] = api.call("GET", "/problems")["items"]
+        assert problem["part"] == "record"
+    finally:
+        live.unlink()
+        live.with_name("aside").rename(live)
+    page.goto(hub.url)
+    expect(page.get_by_text("Records are not taken for now")).to_have_count(0, timeout=WAIT)
+    wait_for(lambda: [each["payload"]["over"] for each in client.heard if each["type"] == "problem"] == [False, True])
+    client.close()
+    assert api.call("GET", "/problems")["items"] == []

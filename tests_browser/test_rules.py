@@ -9,6 +9,8 @@ RM_SCRIPT = """if (toolInput.command?.includes('rm -rf')) {
 return { decision: 'deny', reason: 'Dangerous command blocked' };
 }"""
 
+FAST_TYPING = "let seen = toolInput.command; let other = seen + seen; return other === seen; " * 3
+
 
 def open_form(page: Page, hub: HubProcess) -> None:
     page.goto(f"{hub.url}/hooks")
@@ -79,11 +81,27 @@ def test_the_script_of_the_documentation(page: Page, hub: HubProcess) -> None:
     editor(page).click()
     page.keyboard.insert_text(RM_SCRIPT)
     page.get_by_label("Continue on error").uncheck()
+    page.locator("summary", has_text="More").click()
+    page.get_by_role("combobox", name="Runs in").select_option("hub")
+    expect(page.get_by_text("whoever has the page cannot change its answer")).to_be_visible()
     assert find_violations(page) == []
     save(page)
     rule = page.get_by_role("listitem").filter(has_text="script")
     expect(rule).to_contain_text("if (toolInput.command?.includes('rm -rf'…")
     expect(rule).to_contain_text("stops on error")
+    expect(rule).to_contain_text("runs on the hub")
+    rule.get_by_role("link", name="Edit").click()
+    page.locator("summary", has_text="More").click()
+    expect(page.get_by_role("combobox", name="Runs in")).to_have_value("hub")
+
+
+def test_fast_typing_stays_as_it_was_typed(page: Page, hub: HubProcess) -> None:
+    open_form(page, hub)
+    page.get_by_role("combobox", name="Action").select_option("script")
+    expect(page.locator(".editor[data-ready=true]")).to_be_visible(timeout=WAIT)
+    editor(page).click()
+    page.keyboard.type(FAST_TYPING)
+    expect(editor(page)).to_have_text(FAST_TYPING)
 
 
 def test_wrong_patterns_and_empty_scripts_are_refused(page: Page, hub: HubProcess) -> None:
@@ -203,6 +221,7 @@ def test_the_keyboard_alone(page: Page, hub: HubProcess) -> None:
     page.keyboard.type("^keyboard$")
     go_to("Add input matcher")
     page.keyboard.press("Enter")
+    expect(page.get_by_label("Field 1")).to_be_focused()
     go_to("reason")
     page.keyboard.type("By keyboard")
     go_to("Save")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_hub import WAIT, HubProcess, find_violations
+from browser_hub import PHONE, WAIT, HubProcess, find_violations
 from playwright.sync_api import Page, expect
 
 
@@ -39,8 +39,26 @@ def test_a_question_is_answered_in_the_chat(page: Page, hub: HubProcess) -> None
     assert find_violations(page) == []
     question.get_by_role("button", name="Approve", exact=True).click()
     expect(question).to_have_count(0, timeout=WAIT)
-    page.reload()  # the demo's own session runs beside the hub's, so the bus does not tell its updates
-    expect(chat).to_contain_text("deploy production", timeout=WAIT)
+    expect(chat).to_contain_text("Then I push the change.", timeout=WAIT)
+
+
+def test_the_browser_agent_works_when_its_page_opens(page: Page, hub: HubProcess) -> None:
+    page.goto(f"{hub.url}/agents")
+    page.get_by_role("link", name="Release board", exact=True).click(timeout=WAIT)
+    page.get_by_role("link", name="session_").first.click()
+    board = page.frame_locator('iframe[src*="/sandbox/agent"]')
+    expect(board.get_by_role("heading", name="Release 2.4: what is left")).to_be_visible(timeout=WAIT)
+    expect(board.get_by_text("Tool write_file completed")).to_be_visible(timeout=WAIT)  # by a script of a rule
+    chat = page.get_by_role("log", name="Chat")
+    expect(chat).to_contain_text("2 of 3 have passed", timeout=WAIT)
+    expect(chat).to_contain_text("Cannot write API keys to .env files", timeout=WAIT)
+    question = page.get_by_role("article").filter(has_text="echo publish 2.4")
+    expect(question).to_be_visible(timeout=WAIT)
+    expect(chat.get_by_text("waits for approval")).to_be_visible()
+    assert find_violations(page) == []
+    question.get_by_role("button", name="Approve", exact=True).click()
+    expect(chat).to_contain_text("The board shows what is left.", timeout=WAIT)
+    assert find_violations(page) == []
 
 
 def test_a_session_of_another_host_is_shown_only(page: Page, hub: HubProcess) -> None:
@@ -50,6 +68,33 @@ def test_a_session_of_another_host_is_shown_only(page: Page, hub: HubProcess) ->
     expect(page.locator(".timeline-row").first).to_be_visible()
     expect(page.get_by_role("textbox", name="Message")).to_have_count(0)
     assert find_violations(page) == []
+
+
+def test_a_question_is_in_view_on_a_phone(page: Page, hub: HubProcess) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{hub.url}/agents")
+    page.get_by_role("button", name="New session").first.click()
+    page.get_by_role("log", name="Chat").wait_for()
+    session = page.url.rpartition("/")[2]
+    page.get_by_role("textbox", name="Message").fill("go on")
+    page.get_by_role("button", name="Send").click()
+    question = page.get_by_role("article").filter(has_text="echo publish 2.4")
+    expect(question).to_be_visible(timeout=WAIT)
+    page.goto(f"{hub.url}/sessions/{session}")
+    expect(question.get_by_role("button", name="Deny")).to_be_in_viewport(timeout=WAIT)
+    expect(question.get_by_role("link", name="its session")).to_have_count(0)
+
+
+def test_the_menu_of_a_phone(page: Page, hub: HubProcess) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{hub.url}/hosts")
+    page.get_by_role("button", name="More").click()
+    menu = page.locator("#more")
+    expect(menu.get_by_role("link", name="Hosts")).to_have_attribute("aria-current", "page")
+    assert find_violations(page) == []
+    menu.get_by_role("link", name="Agents").click()
+    expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
+    expect(menu).to_be_hidden()
 
 
 def test_a_new_session_is_started_ended_and_deleted(page: Page, hub: HubProcess) -> None:

@@ -6,6 +6,7 @@ import { useEffect, useErrorBoundary } from "preact/hooks";
 import { loadMe, me, signOut } from "./account";
 import { describeError, token } from "./api/client";
 import { busState } from "./live/bus";
+import { problems, sentence, watchProblems } from "./live/problems";
 import { Icon, type IconName, Logo } from "./parts/icons";
 import { lazyPage } from "./parts/lazy_page";
 import { Failure } from "./parts/load";
@@ -84,7 +85,8 @@ export function App(): JSX.Element {
 function Shell(): JSX.Element {
   useEffect(() => {
     if (!me.value) void attempt(loadMe);
-    return watchApprovals();
+    const ends = [watchApprovals(), watchProblems()];
+    return () => ends.forEach((end) => end());
   }, []);
   return (
     <div class="shell">
@@ -125,9 +127,23 @@ function Shell(): JSX.Element {
         <Connection />
       </header>
       <main class="main" id="main" tabIndex={-1}>
+        <Problems />
         <CurrentPage key={path.value} />
       </main>
       <Tabs />
+    </div>
+  );
+}
+
+function Problems(): JSX.Element {
+  return (
+    <div class="hub-problems" role="status">
+      {problems.value.map((problem) => (
+        <p key={`${problem.hub} ${problem.part}`} class="notice" data-level="error">
+          <Icon name="hosts" />
+          <span>{sentence(problem.text)}</span>
+        </p>
+      ))}
     </div>
   );
 }
@@ -196,7 +212,7 @@ function Tabs(): JSX.Element {
       {SECTIONS.filter((section) => TABS.includes(section.href)).map((section) => (
         <NavLink key={section.href} {...section} />
       ))}
-      <button type="button" popovertarget="more">
+      <button type="button" popovertarget="more" data-current={others.some(({ href }) => isCurrent(href))}>
         <Icon name="more" />
         More
       </button>

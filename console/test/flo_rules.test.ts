@@ -53,6 +53,12 @@ describe("a rule and its form", () => {
     expect(writeRule({ ...emptyForm(), event: "Stop", matcher: "^bash$", inputs: [{ field: "a", pattern: "b" }] })).toEqual({ action: "deny" });
   });
 
+  it("says where scripts run only if there is one", () => {
+    const form = readForm("PreToolUse", { action: "script", script: "1", runs: "hub" });
+    form.actions[0]!.kind = "log";
+    expect(writeRule(form)).toEqual({ action: "log" });
+  });
+
   it("drops a reason where none is read", () => {
     const form = readForm("PreToolUse", { action: "deny", reason: "no" });
     form.actions[0]!.kind = "log";

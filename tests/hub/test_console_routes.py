@@ -58,6 +58,8 @@ async def test_files_are_compressed_and_never_asked_for_again(tmp_path: Path, di
             assert "immutable" in file.headers["cache-control"]
             assert file.headers["content-type"].startswith("text/javascript")
             assert file.headers["x-content-type-options"] == "nosniff"
+            assert file.headers["content-security-policy"].startswith("default-src 'none'; frame-ancestors 'none'")
+            assert sum(len(name) + len(value) for name, value in file.headers.items()) < 900  # each file has them
 
 
 @async_test

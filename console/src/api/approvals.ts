@@ -23,6 +23,8 @@ export interface Approval {
   answered_at?: Moment | null;
   edited?: unknown;
   why?: string | null;
+  /** The decision about the edited input, if hooks denied it. */
+  denied_by?: { decision: string; hook: string; reason: string } | null;
 }
 
 export interface Answer {

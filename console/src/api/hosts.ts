@@ -11,6 +11,7 @@ export interface HostRow {
   pid: number | null;
   version: string;
   remote: boolean;
+  running: boolean;
   first: number;
   last: number;
   /** Seconds since its last record. */
@@ -22,5 +23,15 @@ export interface HostRow {
   lost: number;
   chain: "intact" | "incomplete" | "broken";
 }
+
+export interface HubProblem {
+  hub: string;
+  part: string;
+  text: string;
+  since: number;
+  over: boolean;
+}
+
+export const listProblems = (): Promise<Page<HubProblem>> => get("/problems");
 
 export const listHosts = (signal: AbortSignal): Promise<Page<HostRow>> => get("/hosts", { signal });

@@ -9,6 +9,7 @@ import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from "@lezer/highlight";
 
 export interface EditorHandle {
+  value: () => string;
   setValue: (text: string) => void;
   destroy: () => void;
 }
@@ -83,6 +84,7 @@ export function createEditor(place: HTMLElement, options: EditorOptions): Editor
     }),
   });
   return {
+    value: () => view.state.doc.toString(),
     setValue(text) {
       if (text === view.state.doc.toString()) return;
       silent = true;

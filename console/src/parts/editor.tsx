@@ -21,6 +21,7 @@ export function Editor(props: EditorProps): JSX.Element {
   const latest = useRef(props);
   latest.current = props;
   const [ready, setReady] = useState(false);
+  const typed = useRef(new Set<string>()); // texts of this editor that have not come back as its value yet
 
   useEffect(() => {
     let gone = false;
@@ -32,7 +33,10 @@ export function Editor(props: EditorProps): JSX.Element {
           value: latest.current.value,
           language: latest.current.language,
           names: () => latest.current.names ?? [],
-          onInput: (text) => latest.current.onInput(text),
+          onInput: (text) => {
+            typed.current.add(text);
+            latest.current.onInput(text);
+          },
         });
         setReady(true);
       },
@@ -46,7 +50,8 @@ export function Editor(props: EditorProps): JSX.Element {
   }, []);
 
   useEffect(() => {
-    handle.current?.setValue(props.value);
+    if (!typed.current.has(props.value)) handle.current?.setValue(props.value);
+    else if (props.value === handle.current?.value()) typed.current.clear(); // else more was typed since
   }, [props.value, ready]);
 
   return (

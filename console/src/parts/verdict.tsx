@@ -19,3 +19,15 @@ export function Tags({ tags }: { tags: readonly string[] }): JSX.Element {
     </>
   );
 }
+
+const AFTER: Record<string, string> = { "tool.after": "after", "tool.failed": "failed" };
+
+/** What a decision is about: the tool, and whether it has run; or the event. */
+export function ToolName({ row }: { row: { tool?: string; event: string } }): JSX.Element {
+  return (
+    <>
+      {row.tool ?? row.event}
+      {row.tool && AFTER[row.event] && <small>{AFTER[row.event]}</small>}
+    </>
+  );
+}

@@ -1,7 +1,7 @@
-"""The hub's demo: a hub in a scratch directory, agents that seem to work on this machine, and one that really does.
+"""The hub's demo: a hub in a scratch directory, agents that seem to work on this machine, and two that really do.
 
-Every decision is made by real hooks and recorded as always. Only the agents are made up, and the model of the real one is a
-script. Nothing needs a key or a network.
+Every decision is made by real hooks and recorded as always. Only the agents are made up, and the models of the real ones are
+scripts. Nothing needs a key or a network.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import random
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hookline.demo.demo import PROMPT, demo_project
 from hookline.engine.book import Book
+from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.context.running_hub import Hub
@@ -26,8 +27,11 @@ from hookline.record.recorder import Recorder
 from hookline.record.segment import record_directory
 
 PROJECT: Final = Path(__file__).parent / "hub_project"
+BOARD: Final = Path(__file__).parent / "release_board"
+BOARD_PROMPT: Final = "Show what is left for the release, and publish it."
 _HISTORY: Final = 40  # sessions that are over when the demo begins
 _PAUSE_SECONDS: Final = (0.2, 1.2)  # between two steps of an agent
+_PAGE_SECONDS: Final = 0.2  # between two looks for an open page
 _WAITING: Final = 3  # questions that wait at a time
 
 
@@ -112,6 +116,7 @@ async def play_hub_demo(hub: Hub, pace: float = 1.0) -> None:
             await agents[number % len(agents)].work(0)
         async with asyncio.TaskGroup() as group:
             group.create_task(_work_really(hub, workspace))
+            group.create_task(_work_in_a_page(hub))
             for agent in agents:
                 group.create_task(agent.work_on(pace))
     finally:
@@ -121,10 +126,33 @@ async def play_hub_demo(hub: Hub, pace: float = 1.0) -> None:
 
 async def _work_really(hub: Hub, workspace: Path) -> None:
     """A session of hookline's own agent, with hooks of six formats; its questions wait for you."""
-    runtime = await hub.runtimes.get(workspace)
-    session = await runtime.start()
-    async for _ in session.say(PROMPT):
-        pass
+    session = await hub.sessions.start(workspace, None, "ada")
+    await hub.sessions.say(session.id, PROMPT, "ada")
+
+
+async def _work_in_a_page(hub: Hub) -> None:
+    """A browser agent with a session that begins to work when you open its page."""
+    prompt = "You keep the board of the release: what is done, and what is left."
+    about: dict[str, Any] = {"model": "script:model.yaml", "tools": [], "network": []}
+    agent = await hub.agents.add("ada", name="Release board", prompt=prompt, **about)
+    workspace = Path(agent.workspace)
+    shutil.copytree(BOARD, workspace, dirs_exist_ok=True, ignore=shutil.ignore_patterns("rules.json"))
+    home = hub.config.home or Path.home()
+    Trust(trust_file_path(home)).accept(find_sources(workspace, home))
+    rules = (BOARD / "rules.json").read_text("utf-8")
+    await hub.rules.save(f"agent:{agent.id}", rules, 0, "ada", "Show what is written, but no keys")
+    session = await hub.sessions.start(workspace, None, "ada")
+    await _wait_for_page(hub, session.id)
+    with suppress(HooklineError):  # you were faster, or have ended the session
+        await hub.sessions.say(session.id, BOARD_PROMPT, "ada")
+
+
+async def _wait_for_page(hub: Hub, session: str) -> None:
+    while True:
+        page = hub.pages.open.find(session)
+        if page is not None and page.has("agent"):
+            return
+        await asyncio.sleep(_PAGE_SECONDS)
 
 
 class _MadeUpAgent:

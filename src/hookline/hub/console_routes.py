@@ -10,13 +10,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from hookline.hub.access.response_headers import API
 from hookline.lazy_dataclasses import dataclass
 
 CONSOLE_DIRECTORY: Final = Path(__file__).parent / "console_files"
 """Where `make console` puts what it builds."""
 
 _PAGE: Final = "index.html"
-_FILE_HEADERS: Final = {"cache-control": "public, max-age=31536000, immutable"}  # a name has a hash of the content
+_FILE_HEADERS: Final = {
+    "cache-control": "public, max-age=31536000, immutable",  # a name has a hash of the content
+    "content-security-policy": API["content-security-policy"],  # the page's policy is longer than some files
+}
 _PAGE_HEADERS: Final = {"cache-control": "no-cache"}
 _NOT_BUILT: Final = """<!doctype html>
 <html lang="en">

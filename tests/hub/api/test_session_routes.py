@@ -20,5 +20,6 @@ async def test_sessions_of_other_hosts_are_known_by_their_decisions(tmp_path: Pa
             ("s2", "claude-code", 1, "reported"),
         }
         assert (await client.get("/sessions/s1")).json()["decisions"] == 2
+        assert (await client.get("/sessions/s1")).json()["workspace"] == "/work"
         assert (await client.get("/sessions/s3")).status_code == 404
         assert (await client.get("/workspaces")).json()["items"] == []

@@ -14,8 +14,9 @@ from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
 from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
+from hookline.lazy_dataclasses import replace
 from hub.hub_process import open_socket, serve_hub
-from hub.hub_sandbox import async_test, eventually, token_of
+from hub.hub_sandbox import Writer, async_test, eventually, token_of
 
 QUESTION = HubQuestion("codex", "s1", "Bash", {"command": "git push"}, "Really?", "ask-push", can_edit=True)
 MINUTE = timedelta(minutes=1)
@@ -162,3 +163,39 @@ async def test_the_bus_shows_secrets_of_a_question_to_approvers_only(tmp_path: P
         for socket in (viewer, approver):
             assert (await socket.event())[1]["type"] == "approval_answered"
         await asking
+
+
+@async_test
+async def test_an_edited_input_that_hooks_denied_is_not_shown_as_approved(tmp_path: Path) -> None:
+    question = replace(QUESTION, call="call_1")
+    async with serve_hub(tmp_path) as (hub, _), open_socket(hub, await token_of(hub, Role.VIEWER)) as socket:
+        assert (await socket.call("join", {"room": "approvals"}))["ok"]
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), question, MINUTE))
+        id = (await waiting(hub))["id"]
+        await hub.approvals.answer(id, True, "maria", edited={"command": "rm -rf /"})
+        await asking
+        (answered,) = await hub.approvals.history(10, None)
+        assert (answered["state"], answered["denied_by"]) == ("approved", None)
+        denied = {"session": "s1", "call": "call_1", "hook": "no-rm", "reason": "No."}
+        await hub.intake.take([Writer().call("rm -rf /", "deny", **denied)])
+        (answered,) = await hub.approvals.history(10, None)
+        assert answered["denied_by"] == {"decision": f"{'a' * 16}-1", "hook": "no-rm", "reason": "No."}
+        told = [(await socket.event())[1] for _ in range(3)]
+        assert [each["payload"].get("denied_by") for each in told] == [None, None, answered["denied_by"]]
+
+
+@async_test
+async def test_an_edit_that_hooks_deny_after_a_restart_is_told(tmp_path: Path) -> None:
+    question = replace(QUESTION, call="call_1")
+    async with serve_hub(tmp_path) as (hub, _):
+        asking = asyncio.ensure_future(ask_hub(joined(tmp_path), question, MINUTE))
+        await hub.approvals.answer((await waiting(hub))["id"], True, "maria", edited={"command": "rm -rf /"})
+        await asking
+    async with serve_hub(tmp_path) as (hub, _), open_socket(hub, await token_of(hub, Role.VIEWER)) as socket:
+        assert (await socket.call("join", {"room": "approvals"}))["ok"]
+        denied = {"session": "s1", "call": "call_1", "hook": "no-rm", "reason": "No."}
+        await hub.intake.take([Writer().call("rm -rf /", "deny", **denied)])
+        _, told = await socket.event()
+        assert (told["type"], told["payload"]["denied_by"]["hook"]) == ("approval_answered", "no-rm")
+    async with serve_hub(tmp_path) as (hub, _):
+        assert not hub.approvals.has_edits

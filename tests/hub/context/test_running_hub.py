@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import hookline
 from hookline.engine.book import Book
 from hookline.hooks.event import Event
 from hookline.record.recorder import Recorder
@@ -23,6 +24,8 @@ async def test_an_open_hub_takes_what_hosts_record(tmp_path: Path) -> None:
             return await hub.decisions.size() == 2
 
         await eventually(is_taken)
+        [host] = await hub.origins.all()
+        assert host.version == hookline.__version__
     recorder.close()
 
 

@@ -59,6 +59,18 @@ async def test_hooks_of_files_run_on_the_hub_whatever_the_page_says(tmp_path: Pa
 
 
 @async_test
+async def test_a_rule_that_runs_on_the_hub_does_not_ask_the_page(tmp_path: Path) -> None:
+    async with open_page_hub(tmp_path) as hub, open_agent(hub, *STEPS, *STEPS) as session:
+        stand_in = PageStandIn(session.id, returning({"decision": "allow"}))
+        hub.pages.open.attach(stand_in.page)
+        script = "return {decision: 'deny', reason: 'from the hub'}"
+        assert "from the hub" in await run_agent(hub, session, rules(script, runs="hub"))
+        assert stand_in.of_type("script") == []
+        assert await run_agent(hub, session, rules(script, runs="page")) == ""
+        assert len(stand_in.of_type("script")) == 1
+
+
+@async_test
 async def test_a_page_that_leaves_in_the_middle_is_answered_by_continue_on_error(tmp_path: Path) -> None:
     for continue_on_error in (True, False):
         place = tmp_path / str(continue_on_error)

@@ -29,7 +29,14 @@ export function editedInput(text: string, original: unknown): unknown {
   return parsed;
 }
 
-export function ApprovalCard({ approval, compact }: { approval: Approval; compact?: boolean }): JSX.Element {
+interface ApprovalCardProps {
+  approval: Approval;
+  compact?: boolean;
+  /** On the page of its session, no link leads there. */
+  isInSession?: boolean;
+}
+
+export function ApprovalCard({ approval, compact, isInSession }: ApprovalCardProps): JSX.Element {
   const [editing, setEditing] = useState<string | null>(null);
   const [reason, setReason] = useState("");
   const [remember, setRemember] = useState(false);
@@ -102,7 +109,7 @@ export function ApprovalCard({ approval, compact }: { approval: Approval; compac
               asked by <code>{approval.hook}</code>
             </span>
           )}
-          {approval.session && <a href={`/sessions/${encodeURIComponent(approval.session)}`}>its session</a>}
+          {approval.session && !isInSession && <a href={`/sessions/${encodeURIComponent(approval.session)}`}>its session</a>}
           <span>
             <Ago at={approval.created} />
           </span>

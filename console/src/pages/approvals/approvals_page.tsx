@@ -40,12 +40,17 @@ export function ApprovalsPage(): JSX.Element {
               <ul class="list">
                 {items.map((approval) => (
                   <li key={approval.id} class="answered-row">
-                    <Verdict word={approval.state} />
+                    <Verdict word={approval.denied_by ? "denied" : approval.state} />
                     <code class="ellipsis">{summary(approval)}</code>
                     <span class="muted">
                       {approval.by ? `${approval.by}, ` : ""}
                       <Ago at={approval.answered_at ?? approval.created} />
                     </span>
+                    {approval.denied_by && (
+                      <span class="muted answered-why">
+                        Edited, and then denied by <a href={`/decisions/${encodeURIComponent(approval.denied_by.decision)}`}>{approval.denied_by.hook || "a hook"}</a>: {approval.denied_by.reason}
+                      </span>
+                    )}
                     {approval.why && <span class="muted answered-why">“{approval.why}”</span>}
                   </li>
                 ))}

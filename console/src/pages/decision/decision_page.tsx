@@ -248,13 +248,13 @@ function Replay({ id, verdict }: { id: string; verdict: string }): JSX.Element {
           {replayed.decision.reason && <p>{replayed.decision.reason}</p>}
           {(replayed.unknown?.length ?? 0) > 0 && (
             <p class="notice" data-level="warning">
-              Nobody knows what these would have said, and nothing was run: {replayed.unknown!.join(", ")}
+              Nobody knows what these would have said, because nothing was called for them: {replayed.unknown!.join(", ")}
             </p>
           )}
           <HookTrace explained={replayed} />
         </>
       )}
-      {replayed === null && failure === undefined && <p class="muted">Decides the recorded event anew. Nothing is run.</p>}
+      {replayed === null && failure === undefined && <p class="muted">Decides the recorded event anew. Nothing is called or changed.</p>}
     </section>
   );
 }

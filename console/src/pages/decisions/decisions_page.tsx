@@ -11,7 +11,7 @@ import { Failure, Loading } from "../../parts/load";
 import { isPhone } from "../../parts/media";
 import { Empty, Page } from "../../parts/page";
 import { formatFull, formatMilliseconds, formatShort } from "../../parts/time";
-import { Verdict } from "../../parts/verdict";
+import { ToolName, Verdict } from "../../parts/verdict";
 import { type Column, VirtualTable } from "../../parts/virtual_table";
 import { query, setQuery } from "../../router";
 import { WaitingAside } from "../approvals/waiting_aside";
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<DecisionRow>[] = [
   { name: "time", title: "Time", cell: (row) => <span title={formatFull(row.at)}>{formatShort(row.at)}</span> },
   { name: "verdict", title: "Verdict", cell: verdictCell },
   { name: "host", title: "Host", cell: (row) => row.host },
-  { name: "tool", title: "Tool", cell: toolCell },
+  { name: "tool", title: "Tool", cell: (row) => <ToolName row={row} /> },
   { name: "what", title: "What", cell: (row) => row.what },
   { name: "by", title: "Hook", cell: (row) => row.hook },
   { name: "session", title: "Session", cell: (row) => row.session },
@@ -31,7 +31,6 @@ const COLUMNS: readonly Column<DecisionRow>[] = [
 ];
 
 const TOLD_OUTCOMES = ["failed", "approved", "refused"];
-const AFTER: Record<string, string> = { "tool.after": "after", "tool.failed": "failed" };
 
 function verdictCell(row: DecisionRow): JSX.Element {
   const outcome = row.event === "tool.before" && row.outcome && TOLD_OUTCOMES.includes(row.outcome) ? row.outcome : "";
@@ -39,15 +38,6 @@ function verdictCell(row: DecisionRow): JSX.Element {
     <>
       <Verdict word={verdictWord(row)} />
       {outcome && <small>{outcome}</small>}
-    </>
-  );
-}
-
-function toolCell(row: DecisionRow): JSX.Element {
-  return (
-    <>
-      {row.tool ?? row.event}
-      {row.tool && AFTER[row.event] && <small>{AFTER[row.event]}</small>}
     </>
   );
 }

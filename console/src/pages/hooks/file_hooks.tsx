@@ -1,7 +1,8 @@
 /** The hooks of files in workspaces: shown, never edited here. A person's files are the person's. */
 
 import type { JSX } from "preact";
-import { type HookList, type HookRow, RULES } from "../../api/rules";
+import { type HookList, type HookRow, RULES, problemText } from "../../api/rules";
+import { CodeText } from "../../parts/code_text";
 import { type Loaded, When } from "../../parts/load";
 import { Place } from "../../parts/place";
 import { Ago } from "../../parts/time";
@@ -23,7 +24,7 @@ export function FileHooks({ hooks }: { hooks: Loaded<HookList> }): JSX.Element {
                   {problem.file}:{problem.line}
                 </code>
                 <span>
-                  {problem.what} {problem.hint}
+                  <CodeText text={problemText(problem)} />
                 </span>
               </p>
             ))}

@@ -235,11 +235,13 @@ export function writeRule(form: RuleForm): FloRule {
   const tags = form.tags.split(",").map((tag) => tag.trim()).filter(Boolean);
   if (tags.length) rule.tags = tags;
   if (!form.enabled) rule.enabled = false;
-  if (form.runs) rule.runs = form.runs;
+  if (form.runs && hasScript(form)) rule.runs = form.runs;
   const [first] = form.actions;
   if (form.rest.hooks === undefined && form.actions.length === 1 && first) return { ...rule, ...writeAction(first) };
   return { ...rule, ...without(form.rest, [...RULE_KEYS, ...ACTION_KEYS]), hooks: form.actions.map(writeAction) };
 }
+
+export const hasScript = (form: RuleForm): boolean => form.actions.some(({ kind }) => kind === "script");
 
 const LONGEST_ID = 40;
 

@@ -231,6 +231,7 @@ function RuleItem({ set, event, index, rule, fires, onEnable, onDelete }: RuleIt
             )}
             {action.reason && <span>“{action.reason}”</span>}
             {(action.continueOnError ?? rule.continueOnError) === false && <span class="tag">stops on error</span>}
+            {rule.runs === "hub" && action.action === "script" && <span class="tag">runs on the hub</span>}
           </p>
         ))}
         <p class="rule-line rule-extra muted">

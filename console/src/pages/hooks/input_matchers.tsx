@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../../parts/icons";
 import type { RuleForm } from "./flo_rules";
 
@@ -12,6 +13,14 @@ interface InputMatchersProps {
 export function InputMatchers({ inputs, wrong, onChange }: InputMatchersProps): JSX.Element {
   const set = (index: number, part: Partial<RuleForm["inputs"][number]>): void =>
     onChange(inputs.map((each, at) => (at === index ? { ...each, ...part } : each)));
+  const lastField = useRef<HTMLInputElement>(null);
+  const addButton = useRef<HTMLButtonElement>(null);
+  const before = useRef(inputs.length);
+  useEffect(() => {
+    if (inputs.length > before.current) lastField.current?.focus();
+    if (inputs.length < before.current) addButton.current?.focus();
+    before.current = inputs.length;
+  }, [inputs.length]);
   return (
     <fieldset class="matchers">
       <legend>Input matchers</legend>
@@ -19,6 +28,7 @@ export function InputMatchers({ inputs, wrong, onChange }: InputMatchersProps): 
       {inputs.map((each, index) => (
         <div key={index} class="matcher-row">
           <input
+            ref={index === inputs.length - 1 ? lastField : null}
             class="mono"
             aria-label={`Field ${index + 1}`}
             placeholder="command"
@@ -44,7 +54,7 @@ export function InputMatchers({ inputs, wrong, onChange }: InputMatchersProps): 
           {wrong[`input-${index}`] && <span class="error">{wrong[`input-${index}`]}</span>}
         </div>
       ))}
-      <button type="button" class="small" onClick={() => onChange([...inputs, { field: "", pattern: "" }])}>
+      <button ref={addButton} type="button" class="small" onClick={() => onChange([...inputs, { field: "", pattern: "" }])}>
         <Icon name="plus" />
         Add input matcher
       </button>

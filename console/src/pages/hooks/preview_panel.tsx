@@ -36,7 +36,7 @@ export function PreviewPanel({ set, text, disabled }: { set: string; text: strin
         </button>
       </header>
       {isBusy && <Loading />}
-      {!state && !isBusy && <p class="muted">Decides what was recorded under these rules. Nothing is run.</p>}
+      {!state && !isBusy && <p class="muted">Decides what was recorded under these rules. Nothing is called or changed.</p>}
       {state?.failure !== undefined && <Failure failure={state.failure} />}
       {isOld && !isBusy && <p class="notice">You changed the rule since.</p>}
       {state?.preview && !isBusy && <Result preview={state.preview} />}
@@ -60,7 +60,7 @@ function Result({ preview }: { preview: Preview }): JSX.Element {
       </dl>
       {preview.unknown.length > 0 && (
         <p class="notice" data-level="warning">
-          A preview does not run these hooks to their end, so what they would have said is not known: {preview.unknown.join(", ")}
+          What these rules would have said is not known for all events, because they call tools, run programs, read the page or take too long: {preview.unknown.join(", ")}
         </p>
       )}
       {preview.undecided > 0 && (

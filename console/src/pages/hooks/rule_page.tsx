@@ -6,6 +6,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, describeError } from "../../api/client";
 import { inputOf, showDecision } from "../../api/decisions";
 import { type Problem, type RuleSet, checkText, problemText, saveSet, showSet } from "../../api/rules";
+import { CodeText } from "../../parts/code_text";
 import { When, useLoad } from "../../parts/load";
 import { Page } from "../../parts/page";
 import { showToast } from "../../parts/toast";
@@ -22,6 +23,7 @@ import {
   emptyForm,
   formFromDecision,
   formProblems,
+  hasScript,
   hasTool,
   parseDocument,
   proposeId,
@@ -230,6 +232,22 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
               Enabled
             </label>
           </div>
+          {hasScript(form) && (
+            <div class="form-row">
+              <div class="field">
+                <label for="runs">Runs in</label>
+                <select id="runs" value={form.runs || "page"} onChange={(event) => change({ runs: event.currentTarget.value === "hub" ? "hub" : "" })}>
+                  <option value="page">page</option>
+                  <option value="hub">hub</option>
+                </select>
+                <span class="hint">
+                  {form.runs === "hub"
+                    ? "The script runs on the hub, even while the agent's page is open: whoever has the page cannot change its answer."
+                    : "The script runs in the agent's page while one is open, otherwise on the hub."}
+                </span>
+              </div>
+            </div>
+          )}
           <button type="button" onClick={() => change({ actions: [...form.actions, emptyAction("log")] })}>
             Add another action
           </button>
@@ -240,7 +258,9 @@ function RuleEditor({ opened }: { opened: Opened }): JSX.Element {
         <ul class="problems" aria-label="Problems">
           {problems.map((problem, index) => (
             <li key={index} class="notice" data-level={problem.severity === "warning" ? "warning" : "error"}>
-              {problemText(problem)}
+              <span>
+                <CodeText text={problemText(problem)} />
+              </span>
             </li>
           ))}
         </ul>

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { me } from "../../account";
 import { type HostRow, listHosts } from "../../api/hosts";
-import { connections, join, onEvent, onSnapshot } from "../../live/bus";
+import { connections, join, onEvent } from "../../live/bus";
 import { When, useLoad } from "../../parts/load";
 import { Empty, Page } from "../../parts/page";
 import { Ago } from "../../parts/time";
@@ -17,13 +17,12 @@ export function HostsPage(): JSX.Element {
     const timer = window.setInterval(hosts.reload, REFRESH);
     const ends = [
       join("live"),
-      onSnapshot((room) => room === "live" && hosts.reload()),
-      onEvent(({ type }) => (type === "host_up" || type === "host_down") && hosts.reload()),
+      onEvent((event) => {
+        if (event.type === "host_up" || event.type === "host_down") hosts.reload();
+      }),
+      () => window.clearInterval(timer),
     ];
-    return () => {
-      window.clearInterval(timer);
-      for (const end of ends) end();
-    };
+    return () => ends.forEach((end) => end());
   }, []);
   return (
     <Page title="Hosts" lead="Every process that decides with hooks and reports here.">
@@ -53,7 +52,10 @@ function HostTable({ hosts }: { hosts: readonly HostRow[] }): JSX.Element {
           {hosts.map((host) => (
             <tr key={host.id}>
               <th scope="row">
-                <a href={`/?host=${encodeURIComponent(host.kind)}`}>{host.kind || "unknown"}</a>
+                <span class="run-state" data-running={host.running}>
+                  <a href={`/?host=${encodeURIComponent(host.kind)}`}>{host.kind || "unknown"}</a>
+                  <small>{host.running ? "running" : "ended"}</small>
+                </span>
                 <div class="muted host-detail">{[host.pid && `pid ${host.pid}`, host.version].filter(Boolean).join(" · ")}</div>
               </th>
               <td data-label="Machine">

@@ -9,7 +9,8 @@ import { Verdict } from "../../parts/verdict";
 import { mainText } from "../approvals/approval_card";
 import type { Chat, ChatCall, ChatItem } from "./chat";
 
-export function ChatView({ chat }: { chat: Chat }): JSX.Element {
+/** `waiting`: calls about which a person is asked. */
+export function ChatView({ chat, waiting }: { chat: Chat; waiting: ReadonlySet<string> }): JSX.Element {
   const end = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   useEffect(() => {
@@ -28,7 +29,7 @@ export function ChatView({ chat }: { chat: Chat }): JSX.Element {
       }}
     >
       {chat.items.map((item) => (
-        <ChatLine key={item.key} item={item} />
+        <ChatLine key={item.key} item={item} waiting={waiting} />
       ))}
       {chat.isRunning && (
         <p class="chat-working" role="status">
@@ -43,7 +44,7 @@ export function ChatView({ chat }: { chat: Chat }): JSX.Element {
   );
 }
 
-function ChatLine({ item }: { item: ChatItem }): JSX.Element {
+function ChatLine({ item, waiting }: { item: ChatItem; waiting: ReadonlySet<string> }): JSX.Element {
   switch (item.kind) {
     case "user":
       return (
@@ -59,7 +60,7 @@ function ChatLine({ item }: { item: ChatItem }): JSX.Element {
         </div>
       );
     case "call":
-      return <CallView call={item} />;
+      return <CallView call={item} isWaiting={waiting.has(item.id)} />;
     case "decision":
       return (
         <p class="chat-note">
@@ -86,7 +87,7 @@ function ChatLine({ item }: { item: ChatItem }): JSX.Element {
 
 const LONG = 600;
 
-function CallView({ call }: { call: ChatCall }): JSX.Element {
+function CallView({ call, isWaiting }: { call: ChatCall; isWaiting: boolean }): JSX.Element {
   const { decision, result } = call;
   const verdict = decision && (decision.halt ? "halt" : decision.verdict);
   return (
@@ -96,7 +97,7 @@ function CallView({ call }: { call: ChatCall }): JSX.Element {
         {call.caller && <span class="muted">called by {call.caller}</span>}
         {verdict && verdict !== "silent" && <Verdict word={verdict} />}
         {decision?.by && <code class="muted">{decision.by}</code>}
-        <span class="chat-state muted">{!result ? "running…" : !result.ran ? "did not run" : result.ok ? "done" : "failed"}</span>
+        <span class="chat-state muted">{!result ? (isWaiting ? "waits for approval" : "running…") : !result.ran ? "did not run" : result.ok ? "done" : "failed"}</span>
       </div>
       {call.left === undefined ? (
         <InputView input={mainText(call.input) ?? call.input} />

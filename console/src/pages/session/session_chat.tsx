@@ -1,13 +1,14 @@
 /** A session's chat with its approvals, diagnostics, notifications and, if it runs here, a line to write in. */
 
 import type { JSX } from "preact";
-import { useEffect, useReducer, useState } from "preact/hooks";
+import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { may } from "../../account";
 import { listDecisions } from "../../api/decisions";
 import { type Diagnostic, type SessionRow, listDiagnostics, listMessages, sendMessage } from "../../api/sessions";
 import { connections, join, onEvent, onSnapshot } from "../../live/bus";
 import { Icon } from "../../parts/icons";
 import { When, useLoad } from "../../parts/load";
+import { isPhone } from "../../parts/media";
 import { type Level, attempt, showToast } from "../../parts/toast";
 import { ApprovalCard } from "../approvals/approval_card";
 import { waiting } from "../approvals/waiting";
@@ -36,7 +37,13 @@ function change(shown: Shown, action: Change): Shown {
   return { chat: heard.reduce(applyHeard, action.stored), heard };
 }
 
-export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
+interface SessionChatProps {
+  session: SessionRow;
+  /** At phone width, the page shows its end: the newest lines and the questions. */
+  showsEnd?: boolean;
+}
+
+export function SessionChat({ session, showsEnd = false }: SessionChatProps): JSX.Element {
   const { id } = session;
   const room = `session:${id}`;
   const [{ chat }, dispatch] = useReducer<Shown, Change>(change, { chat: EMPTY_CHAT, heard: [] });
@@ -73,12 +80,13 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
   }, [id]);
 
   const questions = waiting.value.filter((each) => each.session === id);
+  useEndOfPage(showsEnd && isPhone.value, [chat, questions.length]);
   return (
     <div class="session-chat">
-      <When loaded={messages}>{() => <ChatView chat={chat} />}</When>
+      <When loaded={messages}>{() => <ChatView chat={chat} waiting={new Set(questions.map(({ call }) => call ?? ""))} />}</When>
       <div class="session-extras">
         {questions.map((approval) => (
-          <ApprovalCard key={approval.id} approval={approval} />
+          <ApprovalCard key={approval.id} approval={approval} isInSession />
         ))}
         <Diagnostics diagnostics={[...diagnostics.values()]} />
       </div>
@@ -98,6 +106,21 @@ export function SessionChat({ session }: { session: SessionRow }): JSX.Element {
       )}
     </div>
   );
+}
+
+/** Scrolls to the end of the page after each change, unless the person has scrolled up. */
+function useEndOfPage(isOn: boolean, changes: readonly unknown[]): void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const look = (): void => {
+      isAtEnd.current = window.scrollY + window.innerHeight > document.documentElement.scrollHeight - 80;
+    };
+    window.addEventListener("scroll", look, { passive: true });
+    return () => window.removeEventListener("scroll", look);
+  }, []);
+  useEffect(() => {
+    if (isOn && isAtEnd.current) window.scrollTo(0, document.documentElement.scrollHeight);
+  }, [isOn, ...changes]);
 }
 
 function withDiagnostic(old: ReadonlyMap<string, Diagnostic>, payload: Record<string, unknown>): ReadonlyMap<string, Diagnostic> {

@@ -4,7 +4,7 @@ import { connections } from "../../live/bus";
 import { When, useLoad } from "../../parts/load";
 import { Empty } from "../../parts/page";
 import { formatShort } from "../../parts/time";
-import { Verdict } from "../../parts/verdict";
+import { ToolName, Verdict } from "../../parts/verdict";
 
 const SHOWN = 200;
 
@@ -28,7 +28,9 @@ export function SessionDecisions({ session }: { session: string }): JSX.Element 
                   <a class="timeline-row" href={`/decisions/${encodeURIComponent(row.id)}`}>
                     <span class="muted">{formatShort(row.at)}</span>
                     <Verdict word={verdictWord(row)} />
-                    <strong>{row.tool ?? row.event}</strong>
+                    <strong>
+                      <ToolName row={row} />
+                    </strong>
                     <code class="ellipsis">{row.what}</code>
                   </a>
                 </li>

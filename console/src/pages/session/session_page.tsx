@@ -25,7 +25,7 @@ export function SessionPage({ id }: { id: string }): JSX.Element {
       lead={session.data && <SessionLead session={session.data} />}
       actions={session.data && <SessionActions session={session.data} reload={session.reload} />}
     >
-      <When loaded={session}>{(data) => (isHere(data) ? <SessionChat session={data} /> : <SessionDecisions session={data.id} />)}</When>
+      <When loaded={session}>{(data) => (isHere(data) ? <SessionChat session={data} showsEnd /> : <SessionDecisions session={data.id} />)}</When>
     </Page>
   );
 }

@@ -82,7 +82,8 @@ _FRAME_POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
 
 def frame_headers(frame: str, addresses: HubAddresses, script: str, network: Sequence[str]) -> Mapping[str, str]:
     """Of a frame's document. `script`: the source expression of its script; `network`: origins that `net` may fetch."""
-    policy = {**_FRAME_POLICY, "frame-ancestors": " ".join(sorted(addresses.origins)), **_FRAME_POLICIES[frame]}
+    ancestors = sorted(each for each in addresses.origins if "[" not in each)  # policies cannot name IPv6 addresses
+    policy = {**_FRAME_POLICY, "frame-ancestors": " ".join(ancestors) or "'none'", **_FRAME_POLICIES[frame]}
     if frame == "net":
         policy |= {"script-src": script, "connect-src": " ".join(network) or "'none'"}
     headers = {"content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items())}

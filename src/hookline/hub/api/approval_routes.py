@@ -95,8 +95,10 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
         raise ApiError(422, "this host cannot run a changed input")
     more = {"edited": edited, "why": body.reason or None, "remember": body.remember if body.yes else None}
     if not await hub.approvals.answer(found["id"], body.yes, caller.name, **more):
-        raise ApiError(409, "this was answered already, or its time is over", await _shown(hub, caller, found["id"]))
-    return await _shown(hub, caller, found["id"])
+        raise ApiError(
+            409, "this was answered already, or its time is over", await _describe_question(hub, caller, found["id"])
+        )
+    return await _describe_question(hub, caller, found["id"])
 
 
 @router.delete("/approvals/{id}", Role.REPORTER)
@@ -128,7 +130,7 @@ def _explain_answer(error: ValidationError) -> str:
     return ": ".join([*map(str, first["loc"]), first["msg"]])
 
 
-async def _shown(hub: Hub, caller: Caller, id: str) -> dict[str, Any]:
+async def _describe_question(hub: Hub, caller: Caller, id: str) -> dict[str, Any]:
     found = await hub.approvals.find(id)
     assert found is not None
     return question_for(caller, found)

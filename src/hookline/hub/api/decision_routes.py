@@ -164,7 +164,7 @@ async def explain_decision(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/decisions/{id}/replay", Role.VIEWER)
 async def replay_decision(id: str, body: ReplayBody, hub: HubOfRequest) -> dict[str, Any]:
-    """What would be decided under today's hooks of this machine, or under the hooks of `text`. Nothing is run."""
+    """What would be decided under today's hooks of this machine, or under the hooks of `text`. Programs and tools do not run; scripts do, under today's hooks only."""
     found = await find_decision(hub, id)
     try:
         given = (body.text, body.dialect) if body.text is not None else None

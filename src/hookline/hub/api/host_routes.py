@@ -7,6 +7,7 @@ from typing import Any
 
 from hookline.hub.access.roles import Role
 from hookline.hub.api.role_router import HubOfRequest, RoleRouter
+from hookline.hub.intake.host_watch import chain_state, host_json
 from hookline.hub.store.origin_table import OriginRow
 
 router = RoleRouter("hosts")
@@ -16,7 +17,7 @@ router = RoleRouter("hosts")
 async def list_hosts(hub: HubOfRequest) -> dict[str, Any]:
     """Processes that write records, those that reported last first."""
     now = time.time()
-    return {"items": [_host_json(each, now) for each in await hub.origins.all()], "next": None}
+    return {"items": [host_json(each, now) for each in await hub.origins.all()], "next": None}
 
 
 @router.get("/audit", Role.VIEWER)
@@ -25,27 +26,6 @@ async def audit(hub: HubOfRequest) -> dict[str, Any]:
     rows = await hub.origins.all()
     items = [_chain_json(each) for each in rows]
     return {"items": items, "next": None, "intact": all(each["state"] == "intact" for each in items)}
-
-
-def _host_json(row: OriginRow, now: float) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "kind": row.host,
-        "machine": row.machine,
-        "user": row.user,
-        "workspace": row.workspace,
-        "pid": row.pid,
-        "version": row.version,
-        "remote": bool(row.key),
-        "first": row.first,
-        "last": row.last,
-        "ago": round(max(0.0, now - row.last), 3),
-        "skew": row.skew,
-        "records": row.newest - row.begin + 1,
-        "gaps": row.missing,
-        "lost": row.lost,
-        "chain": chain_state(row),
-    }
 
 
 def _chain_json(row: OriginRow) -> dict[str, Any]:
@@ -61,9 +41,3 @@ def _chain_json(row: OriginRow) -> dict[str, Any]:
         "broken": row.broken,
         "state": chain_state(row),
     }
-
-
-def chain_state(row: OriginRow) -> str:
-    if row.broken is not None:
-        return "broken"
-    return "incomplete" if row.missing or row.lost else "intact"

@@ -29,6 +29,12 @@ async def health(hub: HubOfRequest) -> dict[str, Any]:
     return {"ok": True, "version": version("hookline"), "uptime": uptime, **oidc, **problem}
 
 
+@router.get("/problems", Role.VIEWER)
+async def list_problems(hub: HubOfRequest) -> dict[str, Any]:
+    """What does not work at this hub now, oldest first."""
+    return {"items": hub.problems.list(), "next": None}
+
+
 @router.post("/enter", Role.ANYONE)
 async def enter(body: EnterBody, request: Request, hub: HubOfRequest) -> dict[str, Any]:
     """Exchanges a one-time code for a token. Five tries a minute for each address."""

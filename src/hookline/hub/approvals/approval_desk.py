@@ -9,18 +9,22 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
+from hookline.hub.approvals.denied_edits import DeniedEdits
 from hookline.hub.bus.event_bus import APPROVALS
+from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.outage_log import OutageLog
 from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable, mask_text
+from hookline.record.record_reader import Record
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import ApprovalRow
 
 MAX_WAITING: Final = 1_000
 MAX_SECONDS: Final = 3600.0  # for a person
+_MAX_LOADED: Final = 100  # answers that are read when the hub starts
 _MASK_SECONDS: Final = 30.0  # after which answers are masked whose host does not wait any more
 _LOOK_SECONDS: Final = 0.3  # between two looks at the database, which other processes and hubs write too
 
@@ -33,9 +37,19 @@ class ApprovalDesk:
         self._questions = questions
         self._store = store
         self._publish = publish
+        self._denied_edits = DeniedEdits(DecisionTable(store.database))
         self._changed = asyncio.Event()
         self._is_ending = False
         self._shown: dict[str, dict[str, Any]] = {}  # those that wait, as they were published
+        self.outage = OutageLog("waiting questions cannot be read", "waiting questions are read again")
+
+    async def load(self) -> None:
+        """Watches edits again that were approved before the hub started: hooks may still deny them."""
+        newest = await self.history(_MAX_LOADED, None)
+        since = time.time() - MAX_SECONDS
+        for each in reversed(newest):
+            if each["denied_by"] is None and (each["answered_at"] or 0.0) >= since:
+                self._denied_edits.watch(each)
 
     async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
         """Stores the question, and shows it. None if too many wait."""
@@ -63,11 +77,13 @@ class ApprovalDesk:
         return found
 
     async def find(self, id: str) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = None
         if id.startswith("question_"):
             question = await self._questions.find(id)
-            return None if question is None else _question_json(question)
-        approval = await self._store.approval(id)
-        return None if approval is None else _approval_json(approval)
+            found = None if question is None else _question_json(question)
+        elif (approval := await self._store.approval(id)) is not None:
+            found = _approval_json(approval)
+        return None if found is None else (await self._denied_edits.add_to([found]))[0]
 
     async def wait(self, id: str, seconds: float) -> dict[str, Any] | None:
         """Returns when it does not wait any more, or when the time is over."""
@@ -122,11 +138,11 @@ class ApprovalDesk:
         """Newest first."""
         questions = [_question_json(row) for row in await self._questions.recent(limit, before)]
         approvals = [_approval_json(row) for row in await self._store.answered_approvals(limit, before)]
-        return sorted((*questions, *approvals), key=lambda each: -each["created"])[:limit]
+        newest = sorted((*questions, *approvals), key=lambda each: -each["created"])[:limit]
+        return await self._denied_edits.add_to(newest)
 
     async def run(self) -> None:
         """Until it is cancelled: shows what other processes ask and answer in this database."""
-        outage = OutageLog("waiting questions cannot be read", "waiting questions are read again")
         masked_at = 0.0
         while True:
             try:
@@ -136,9 +152,9 @@ class ApprovalDesk:
                     await self._questions.mask_answers(now)
                     masked_at = now
                 await self.look()
-                outage.report_success()
+                self.outage.report_success()
             except Exception as error:
-                outage.report(error)
+                self.outage.report(error)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _look_everywhere(self) -> None:
@@ -156,12 +172,26 @@ class ApprovalDesk:
                 await self._publish("approval_request", each, **about)
         for id, each in before.items():
             if id not in now:
-                found = await self.find(id) or {**each, "state": "withdrawn"}
-                answer = {name: mask_text(found[name]) for name in ("id", "state", "by", "edited", "why")}
-                about = {"rooms": _rooms(each), "session_id": each["session"], "once": f"answered:{id}"}
-                await self._publish("approval_answered", answer, **about)
+                found = await self.find(id) or {**each, "state": "withdrawn", "denied_by": None}
+                self._denied_edits.watch(found)
+                await self._publish_answer(found, f"answered:{id}")
         if now.keys() != before.keys():
             self._wake()
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether hooks may still deny an input that a person edited."""
+        return self._denied_edits.is_watching
+
+    async def show_denied_edits(self, records: Iterable[Record]) -> None:
+        """Tells of edited inputs that hooks denied, by records that are new in the database."""
+        for each in self._denied_edits.take_denied(records):
+            if (found := await self.find(each["id"])) is not None:
+                await self._publish_answer(found, f"denied:{each['id']}")
+
+    async def _publish_answer(self, found: dict[str, Any], once: str) -> None:
+        answer = {name: mask_text(found[name]) for name in ("id", "state", "by", "edited", "why", "denied_by")}
+        await self._publish("approval_answered", answer, rooms=_rooms(found), session_id=found["session"], once=once)
 
     def _wake(self) -> None:
         self._changed.set()

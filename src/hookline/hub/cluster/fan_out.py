@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import HooklineError
+from hookline.hub.store.outage_log import OutageLog
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -49,6 +50,7 @@ class FanOut:
         self._seen: dict[str, None] = {}  # ids of events that clients of this hub have
         self.on_gap: Callable[[], Awaitable[None]] | None = None
         self.is_connected = False
+        self.outage = OutageLog("Redis cannot be reached, so other hubs are not told", "Redis is back")
         self.start = 0.0  # when the numbers of new rooms begin, the same for all hubs; 0: not known yet
 
     def use_channel(self, name: str) -> None:
@@ -92,15 +94,14 @@ class FanOut:
                     await listener.subscribe(self._channel)
                     await self._agree_on_start()
                     self.is_connected = True
+                    self.outage.report_success()
                     if was_away:
-                        _log.warning("Redis is back")
                         await self._tell_gap()
                     await self._listen(listener)
             except asyncio.CancelledError:
                 raise
             except Exception as error:
-                if not was_away:
-                    _log.warning("Redis cannot be reached (%s): other hubs are not told", type(error).__name__)
+                self.outage.report(HooklineError(type(error).__name__))  # its own words may have the password
                 was_away = True
             finally:
                 self.is_connected = False

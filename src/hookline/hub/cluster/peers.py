@@ -35,16 +35,18 @@ class Peers:
         self._table = table
         self._url = url
         self._http: httpx2.AsyncClient | None = None
+        self.outage = OutageLog(
+            "other hubs are not told that this one runs", "other hubs are told again that this one runs"
+        )
 
     async def run(self) -> None:
         """Until it is cancelled: tells the others that this hub is here."""
-        outage = OutageLog("other hubs are not told that this one runs", "other hubs are told again that this one runs")
         while True:
             try:
                 await self.beat()
-                outage.report_success()
+                self.outage.report_success()
             except HooklineError as error:
-                outage.report(error)
+                self.outage.report(error)
             await asyncio.sleep(_BEAT.total_seconds())
 
     async def beat(self) -> None:

@@ -26,10 +26,12 @@ from hookline.hub.bus.socket_server import create_socket_server
 from hookline.hub.cluster.fan_out import FanOut
 from hookline.hub.cluster.peers import Peers
 from hookline.hub.config.hub_config import HubConfig
+from hookline.hub.context.hub_problems import HubProblems
 from hookline.hub.explain.explanation import Explainer
 from hookline.hub.explain.hook_counter import HookCounter
 from hookline.hub.explain.hook_list import HookList, HubPlace
 from hookline.hub.explain.hooks_in_force import HooksInForce
+from hookline.hub.intake.host_watch import HostWatch
 from hookline.hub.intake.intake import Intake, TakenLine
 from hookline.hub.intake.record_intake import RecordIntake
 from hookline.hub.intake.retention import Retention
@@ -42,7 +44,7 @@ from hookline.hub.store.book_table import BookTable
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.hub_table import HubTable
 from hookline.hub.store.open_store import open_store
-from hookline.hub.store.origin_table import OriginTable
+from hookline.hub.store.origin_table import OriginRow, OriginTable
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
 from hookline.hub.store.rule_table import RuleTable
@@ -86,6 +88,18 @@ class Hub:
         self._create_rules()
         self._create_sessions()
         self.peers = self._create_peers() if config.redis else None
+        self.problems = HubProblems(config.name, self.bus.publish, self.run_in_background)
+        self._watch_problems()
+
+    def _watch_problems(self) -> None:
+        self.problems.watch("record", self.record_intake.outage)
+        self.problems.watch("hosts", self.host_watch.outage)
+        self.problems.watch("retention", self.retention.outage)
+        self.problems.watch("approvals", self.approvals.outage)
+        self.problems.watch("rules", self.rules.outage)
+        if self.peers is not None and self.bus.fan_out is not None:
+            self.problems.watch("hubs", self.peers.outage)
+            self.problems.watch("redis", self.bus.fan_out.outage)
 
     def _create_record(self) -> None:
         """What hosts recorded: taken in, shown and explained."""
@@ -97,8 +111,9 @@ class Hub:
         self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, self._hub_places)
         self.hook_counter = HookCounter(self.decisions, self.books)
         self.live = LiveRows(self._send_rows, is_watched=self._is_watched)
-        self.intake = Intake(self.database, self._on_taken)
+        self.intake = Intake(self.database, self._on_taken, on_broken=self._on_broken)
         self.record_intake = RecordIntake(record_directory(self.config.state), self.intake, self.store)
+        self.host_watch = HostWatch(self.origins, self.bus.publish)
         self.retention = Retention(self.database, self.config.record_keep, self.config.record_most)
 
     def _create_rules(self) -> None:
@@ -144,6 +159,7 @@ class Hub:
             hub.run_in_background(hub.bus.keep_checking())
             hub.run_in_background(hub.pages.namespace.keep_checking())
             hub.run_in_background(hub._keep_tidying())
+            await hub.approvals.load()
             hub.run_in_background(hub.approvals.run())
             await hub.rules.load()
             await hub.agents.load()
@@ -152,6 +168,8 @@ class Hub:
             hub.run_in_background(hub.session_updates.run())
             hub.run_in_background(hub.rules.run())
             hub.run_in_background(hub.retention.run())
+            own_record = record_directory(config.state) if config.reads_record else None
+            hub.run_in_background(hub.host_watch.run(own_record))
             if config.reads_record:
                 hub.run_in_background(hub.record_intake.run())
             yield hub
@@ -272,6 +290,7 @@ class Hub:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("a part of the hub has stopped", exc_info=error)
+            self.problems.set("hub", f"a part of the hub has stopped: {type(error).__name__}; its log says more")
 
     async def _keep_tidying(self) -> None:
         while True:
@@ -287,6 +306,8 @@ class Hub:
         return any(True for _ in self.socket.manager.get_participants(NAMESPACE, LIVE))
 
     def _on_taken(self, taken: Sequence[TakenLine]) -> None:
+        if self.approvals.has_edits:
+            self.run_in_background(self.approvals.show_denied_edits([each.line.record for each in taken]))
         if not self.live.is_watched:
             return
         rows, outcomes = [], []
@@ -297,6 +318,12 @@ class Hub:
             if outcome := outcome_of(record):
                 outcomes.append({"session": record.get("session"), "call": record.get("call"), "outcome": outcome})
         self.live.add(rows, outcomes)
+
+    def _on_broken(self, row: OriginRow) -> None:
+        where = f"{row.host or 'a host'} on {row.machine or 'an unknown machine'}"
+        self.problems.report(
+            "chain", f"the record {row.id}-{row.broken} of {where} does not follow from the one before it"
+        )
 
 
 def _live_row(taken: TakenLine) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Explains recorded decisions, and decides them anew. Nothing is run: what programs answered is taken from the record."""
+"""Explains recorded decisions, and decides them anew. What programs answered is taken from the record.
+
+Nothing is run but scripts of today's hooks, as far as they call no tool.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from typing import Any, Final
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hub.explain.hooks_in_force import HooksInForce
+from hookline.hub.explain.script_trial import ScriptTrial
 from hookline.hub.store.decision_table import DecisionTable, StoredDecision
 from hookline.record.record_reader import Record
 from hookline.record.replayer import (
+    AnswerUnrecorded,
     ReplayBook,
     ReplayDifference,
     compare,
@@ -38,15 +43,19 @@ class Explainer:
 
     async def replay(self, found: StoredDecision, book: Book | None = None) -> dict[str, Any]:
         """The decision under these hooks, or under today's, and how it differs."""
-        return await self._decide(found, book or await self._hooks.now(found.record), "now")
+        if book is not None:
+            return await self._decide(found, book, "now")
+        return await self._decide(found, await self._hooks.now(found.record), "now", ScriptTrial().answer)
 
-    async def _decide(self, found: StoredDecision, book: Book, under: str) -> dict[str, Any]:
+    async def _decide(
+        self, found: StoredDecision, book: Book, under: str, answer_unrecorded: AnswerUnrecorded | None = None
+    ) -> dict[str, Any]:
         """Raises NotExplainable."""
         record = found.record
         if not has_facts(record):
             raise NotExplainable("the facts of this event were not recorded, so it cannot be explained")
         then = ReplayBook(await self._hooks.then(record))
-        chosen = ReplayBook(book)
+        chosen = ReplayBook(book, answer_unrecorded)
         async for earlier in self._earlier(found, chosen):
             await chosen.decide(earlier, then.hooks)
         decision = await chosen.decide(record, then.hooks, explain=True)

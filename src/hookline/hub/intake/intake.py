@@ -40,16 +40,20 @@ class TakenLine:
 
 
 class Intake:
-    """`on_taken` is called with lines that are new, once they are committed."""
+    """`on_taken` is called with lines that are new, once they are committed; `on_broken` with a process of which a record
+    does not follow from the one before it, once.
+    """
 
     def __init__(
         self,
         database: Database,
         on_taken: Callable[[Sequence[TakenLine]], None] = lambda lines: None,
         clock: Callable[[], float] = time.time,
+        on_broken: Callable[[OriginRow], None] = lambda row: None,
     ) -> None:
         self._database = database
         self._on_taken = on_taken
+        self._on_broken = on_broken
         self._clock = clock
         self._origins = OriginTable(database)
         self._books = BookTable(database)
@@ -86,6 +90,7 @@ class Intake:
         await self._load_chains(origins)
         refused = len(lines) - len(records)
         before = {origin: self._chains[origin].stored for origin in origins}
+        intact = {origin for origin in origins if self._chains[origin].row.broken is None}
         new: list[RecordLine] = []
         rows: list[tuple[Any, ...]] = []
         changed: dict[str, OriginChain] = {}
@@ -118,6 +123,9 @@ class Intake:
         self._remember_books(checked)
         if new:
             self._on_taken([TakenLine(line, self._chains[line.origin].row.machine) for line in new])
+        for origin, chain in changed.items():
+            if chain.row.broken is not None and origin in intact:
+                self._on_broken(chain.row)
         self._forget_chains()
         return Intaken(len(lines) - refused, refused, tuple(await self._missing_books(new)))
 

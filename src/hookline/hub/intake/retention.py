@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,14 +12,13 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from hookline.errors import HooklineError
 from hookline.hub.store.deleted_sessions import forget_deleted
+from hookline.hub.store.outage_log import OutageLog
 from hookline.runtime.storage.database import Database, Query
 from hookline.runtime.storage.hub_tables import books, decisions, origins, questions
 
 PIECE: Final = 5_000  # rows in one transaction
 _PAUSE_SECONDS: Final = 0.2  # between two pieces: others write too
 _EVERY_SECONDS: Final = 600.0
-
-_log = logging.getLogger("hookline.hub")
 
 
 class Retention:
@@ -29,14 +27,16 @@ class Retention:
         self._keep = keep
         self._most = most
         self._clock = clock
+        self.outage = OutageLog("old decisions cannot be removed", "old decisions are removed again")
 
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
             try:
                 await self.remove_old()
+                self.outage.report_success()
             except HooklineError as error:
-                _log.warning("old decisions could not be removed: %s", error)
+                self.outage.report(error)
             await asyncio.sleep(_EVERY_SECONDS)
 
     async def remove_old(self) -> int:

@@ -31,7 +31,7 @@ class PageHost(ThreadHost):
     async def run_script(self, script: ScriptCall) -> Any:
         sees_document = _DOCUMENT.search(script.source) is not None
         page = self._pages.find(self._session.id)
-        if page is not None and page.has("hooks") and _is_made_in_browser():
+        if page is not None and page.has("hooks") and script.may_run_in_page and _is_made_in_browser():
             try:
                 return await run_script_in_page(page, script, self, sees_document=sees_document)
             except PageGoneError:  # before the run began

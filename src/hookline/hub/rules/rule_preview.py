@@ -1,17 +1,19 @@
 """What rules would have decided about recorded events, before they are saved.
 
-Nothing is done outside. What a script would have answered nobody knows: `unknown` names such rules.
+Nothing is done outside. Scripts run, as far as they call no tool; rules whose answer nobody knows are in `unknown`.
 """
 
 from __future__ import annotations
 
 import asyncio
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, Final
 
 from hookline.engine.book import Layer
 from hookline.hooks.hook import Hook
 from hookline.hub.explain.hooks_in_force import HooksInForce
+from hookline.hub.explain.script_trial import ScriptTrial
 from hookline.hub.store.decision_table import DecisionFilter, DecisionTable
 from hookline.hub.store.record_line import what_text
 from hookline.record.record_reader import Record
@@ -32,6 +34,7 @@ class RulePreview:
         records = [each for each in await self._decisions.latest(filter, min(last, MAX_EVENTS)) if has_facts(each)]
         counts = dict.fromkeys(ReplayDifference, 0)
         books: dict[str, tuple[ReplayBook, ReplayBook]] = {}
+        scripts = ScriptTrial()
         shown: dict[ReplayDifference, list[dict[str, Any]]] = {each: [] for each in ReplayDifference}
         unknown: dict[str, None] = {}
         ids = {hook.id for hook in hooks}
@@ -39,7 +42,7 @@ class RulePreview:
         for number, record in enumerate(records):
             if number % _STEP == 0:
                 await asyncio.sleep(0)
-            new, then = books.get(str(record.get("hooks"))) or await self._books(books, set, hooks, record)
+            new, then = books.get(str(record.get("hooks"))) or await self._books(books, set, hooks, record, scripts)
             decision = await new.decide(record, then.hooks)
             difference = compare(record, decision)
             if difference is ReplayDifference.UNDECIDED:
@@ -49,18 +52,22 @@ class RulePreview:
             heard += any(entry.hook.id in ids and not entry.skip_reason for entry in decision.trace)
             if difference is not ReplayDifference.SAME and len(shown[difference]) < _MAX_SHOWN:
                 shown[difference].append(_difference_json(record, decision.verdict.word, decision.by, str(difference)))
-        items = list(
-            islice(chain.from_iterable(shown.values()), _MAX_SHOWN)
-        )  # loosened ones first, undecided ones last
+        newest = (sorted(each, key=itemgetter("at"), reverse=True) for each in shown.values())
+        items = list(islice(chain.from_iterable(newest), _MAX_SHOWN))  # loosened ones first, undecided ones last
         counted = {str(each): count for each, count in counts.items()}
         return {"events": len(records), "heard": heard, **counted, "items": items, "unknown": list(unknown)}
 
     async def _books(
-        self, books: dict[str, tuple[ReplayBook, ReplayBook]], set: str, hooks: tuple[Hook, ...], record: Record
+        self,
+        books: dict[str, tuple[ReplayBook, ReplayBook]],
+        set: str,
+        hooks: tuple[Hook, ...],
+        record: Record,
+        scripts: ScriptTrial,
     ) -> tuple[ReplayBook, ReplayBook]:
         then = await self._hooks.then(record)
         new = then.with_layer(Layer(f"rules/{set}", hooks))
-        made = books[str(record.get("hooks"))] = (ReplayBook(new), ReplayBook(then))
+        made = books[str(record.get("hooks"))] = (ReplayBook(new, scripts.answer), ReplayBook(then))
         return made
 
 

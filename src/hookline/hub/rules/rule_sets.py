@@ -96,6 +96,7 @@ class RuleSets:
         self._heads: dict[str, RuleVersionRow] = {}
         self._layers: dict[str, ExtraHooks] = {}
         self._chosen: dict[tuple[str, str], tuple[ExtraHooks, ...]] = {}
+        self.outage = OutageLog("rules cannot be read", "rules are read again")
 
     async def load(self) -> None:
         """Reads the last version of each set, if it is new."""
@@ -109,14 +110,13 @@ class RuleSets:
 
     async def run(self) -> None:
         """Until it is cancelled: follows what other hubs save."""
-        outage = OutageLog("rules cannot be read", "rules are read again")
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             try:
                 await self.load()
-                outage.report_success()
+                self.outage.report_success()
             except Exception as error:
-                outage.report(error)
+                self.outage.report(error)
 
     def extra_hooks(self, workspace: Path, agent: str = "") -> tuple[ExtraHooks, ...]:
         """Those in force for a session there. The same object until they change."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -12,7 +12,9 @@ from sqlalchemy import Connection, Select, func, select
 from hookline.hub.store.deleted_sessions import is_deleted
 from hookline.hub.store.record_line import (
     DECISION_COLUMNS,
+    CallName,
     call_name,
+    call_of,
     row_json,
     searched_name,
 )
@@ -113,6 +115,17 @@ class DecisionTable:
         )
         return [each.record for each in await self._database.read(lambda connection: _stored(connection, statement))]
 
+    async def denials(self, calls: Collection[CallName]) -> list[Record]:
+        """Decisions that denied one of these calls, oldest first."""
+        statement = (
+            _select_decisions()
+            .where(decisions.c.call.in_(sorted({call for _, call in calls})))
+            .where(decisions.c.event == "tool.before", decisions.c.verdict.in_(("deny", "halt")))
+            .order_by(decisions.c.sequence)
+        )
+        rows = await self._database.read(lambda connection: _stored(connection, statement)) if calls else []
+        return [each.record for each in rows if call_of(each.record) in calls]
+
     async def earlier_in_session(self, found: StoredDecision, limit: int) -> list[Record]:
         """The decisions of its session before it, oldest first: the last `limit` of them."""
         statement = (
@@ -140,13 +153,23 @@ class DecisionTable:
             func.min(decisions.c.at),
             func.max(decisions.c.at),
             func.count(),
+            newest,
         ).where(decisions.c.kind == "decision", decisions.c.session != "", ~is_deleted(decisions.c.session))
         if id:
             statement = statement.where(decisions.c.session == searched_name(id))
         statement = statement.group_by(decisions.c.session).order_by(newest.desc()).limit(limit)
         names = ("id", "host", "agent", "created", "last_used", "decisions")
-        found = await self._database.read(lambda connection: list(connection.execute(statement)))
-        return [{**dict(zip(names, row, strict=True)), "state": "reported", "workspace": ""} for row in found]
+
+        def work(connection: Connection) -> list[dict[str, Any]]:
+            found = connection.execute(statement).all()
+            last = _select_decisions().where(decisions.c.sequence.in_([row[-1] for row in found]))
+            places = {each.sequence: _directory(each.record) for each in _stored(connection, last)}
+            return [
+                {**dict(zip(names, row[:-1], strict=True)), "state": "reported", "workspace": places.get(row[-1], "")}
+                for row in found
+            ]
+
+        return await self._database.read(work)
 
     async def counts(self, column: str, since: float, filter: DecisionFilter | None = None) -> dict[str, int]:
         """How many decisions there are for each value of the column."""
@@ -221,6 +244,13 @@ def _select_decisions() -> Select[Any]:
 def _stored(connection: Connection, statement: Select[Any]) -> list[StoredDecision]:
     rows = ((row[0], row[1] or "", parse_record(row[2].encode())) for row in connection.execute(statement))
     return [StoredDecision(sequence, machine, record) for sequence, machine, record in rows if record is not None]
+
+
+def _directory(record: Record) -> str:
+    """In which the agent worked."""
+    facts = record.get("facts")
+    place = facts.get("cwd") if isinstance(facts, dict) else None
+    return place[:500] if isinstance(place, str) else ""
 
 
 def _select_page(filter: DecisionFilter, before: int | None, limit: int) -> Query[list[StoredDecision]]:

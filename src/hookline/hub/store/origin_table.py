@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass
@@ -37,6 +37,8 @@ class OriginRow:
     removed: int = 0
     removed_hash: str = FIRST
     broken: int | None = None
+    running: bool = False
+    seen: float = 0
 
     @property
     def missing(self) -> int:
@@ -44,6 +46,8 @@ class OriginRow:
         return max(0, self.newest - self.number)
 
 
+_KEPT: Final = ("id", "removed", "removed_hash", "running", "seen")
+"""Columns that intake does not write."""
 _IS_APART = (decisions.c.number > origins.c.number) | (decisions.c.number < origins.c.begin)
 _COLUMNS = tuple(origins.c[name] for name in OriginRow.__dataclass_fields__)
 
@@ -68,6 +72,30 @@ class OriginTable:
         rows = await self._database.read(lambda connection: list(connection.execute(statement)))
         return {id: Head(number, hash) for id, number, hash in rows}
 
+    async def mark_running(self, ids: Collection[str], key: str, now: float) -> tuple[list[OriginRow], set[str]]:
+        """Those that began to run just now, and the ids of all that are known. `key` as in `Intake.take`."""
+        is_named = (origins.c.id.in_(sorted(ids))) & (origins.c.key == key)
+        begun = update(origins).where(is_named, ~origins.c.running).values(running=True, seen=now)
+        seen = update(origins).where(is_named).values(seen=now).returning(origins.c.id)
+
+        def work(connection: Connection) -> tuple[list[OriginRow], set[str]]:
+            new = [OriginRow(*row) for row in connection.execute(begun.returning(*_COLUMNS))]
+            return new, {id for (id,) in connection.execute(seen)}
+
+        return await self._database.write(work)
+
+    async def mark_ended(self, ids: Collection[str], key: str) -> list[OriginRow]:
+        """Those of them that ran until now."""
+        return await self._end(origins.c.id.in_(sorted(ids)) & (origins.c.key == key))
+
+    async def mark_silent(self, before: float) -> list[OriginRow]:
+        """Those that ran, and of which nobody has said so since then."""
+        return await self._end(origins.c.seen < before)
+
+    async def _end(self, condition: ColumnElement[bool]) -> list[OriginRow]:
+        ended = update(origins).where(origins.c.running, condition).values(running=False).returning(*_COLUMNS)
+        return await self._database.write(lambda connection: [OriginRow(*row) for row in connection.execute(ended)])
+
     async def records_apart(self, ids: Collection[str]) -> dict[str, dict[int, tuple[str, str]]]:
         """Records beside the whole part of a chain, which wait for those between: number → (previous, hash)."""
         statement = (
@@ -89,7 +117,7 @@ def _by_origin(rows: Iterable[Any]) -> dict[str, dict[int, tuple[str, str]]]:
 @cache
 def _upsert(dialect: str) -> Any:
     new = insert_into(dialect, origins)
-    taken = [each.name for each in origins.columns if each.name not in ("id", "removed", "removed_hash")]
+    taken = [each.name for each in origins.columns if each.name not in _KEPT]
     return new.on_conflict_do_update(index_elements=["id"], set_={name: new.excluded[name] for name in taken})
 
 
@@ -116,7 +144,7 @@ def check_unchanged(expected: Mapping[str, tuple[int, int]]) -> Query[None]:
 
 
 def upsert_origins(rows: Sequence[OriginRow]) -> Query[None]:
-    """What retention has written about an origin stays."""
+    """What others have written about an origin stays."""
     values = [{name: getattr(row, name) for name in OriginRow.__dataclass_fields__} for row in rows]
 
     def work(connection: Connection) -> None:

@@ -93,6 +93,14 @@ def call_name(record: Record) -> str:
     return f"input:{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
+CallName = tuple[str, str]
+"""The session and the call, as indexes have them."""
+
+
+def call_of(record: Record) -> CallName:
+    return searched_name(record.get("session")), call_name(record)
+
+
 def input_of(record: Record) -> Any:
     """The input of a tool, or the prompt; None if there is none."""
     facts = record.get("facts")
