@@ -30,6 +30,8 @@ WRONG = [
     {"tool_calls": [{"id": "x"}]},
     {"tool_call_id": 7},
     {"created_at": "now"},
+    {"created_at": float("nan")},
+    {"created_at": float("inf")},
     {"depth": True},
     {"id": 5},
 ]

@@ -181,6 +181,12 @@ def test_the_present_text_of_the_file_counts(workspace: Path) -> None:
     assert not second.startswith("Error")
 
 
+def test_rules_of_a_file_that_the_session_has_too_run_once(workspace: Path) -> None:
+    write_rules(workspace, '{"hooks": {"PreToolUse": [{"matcher": "^bash$", "command": "echo once >> count"}]}}')
+    results_after_resuming(workspace, stored_session(workspace))
+    assert (workspace / "count").read_text() == "once\n"
+
+
 def test_a_hub_s_rules_are_not_part_of_a_session(workspace: Path) -> None:
     write_rules(workspace, RULES, "hub.json")
     id = stored_session(workspace)

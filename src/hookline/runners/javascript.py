@@ -71,13 +71,14 @@ def _read_source(name: str) -> str:
     return re.sub(r"\bMAX_[A-Z_]+\b", lambda found: str(_SCRIPT_LIMITS[found[0]]), source)
 
 
-async def run_script(script: ScriptCall, host: Host) -> Any:
+async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) -> Any:
     """Returns what the script returned, as JSON. Raises ActionError. Tool calls that it started end with it."""
     calls = ScriptToolCalls(host)
     deadline = ScriptDeadline(time.monotonic() + script.timeout.total_seconds(), script.timeout)
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
     ended = _ScriptEnd(deadline)
-    work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline), ended.notify)
+    log_name = current_hook_id() if is_logged else None
+    work = threads.submit(partial(_run_on_thread, script, calls, log_name, deadline), ended.notify)
     try:
         await ended
     finally:
@@ -202,14 +203,14 @@ class ScriptToolCalls:
         self._settled.put((id, task))
 
 
-def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadline: ScriptDeadline) -> Any:
+def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, log_name: str | None, deadline: ScriptDeadline) -> Any:
     """Runs on its own thread: returns the script's answer or its Failure.
 
     A raised ActionError would keep the frames it passed, and with them the context, alive for another thread to drop.
     """
     if calls.has_ended:
         return None
-    machine = ScriptContext(hook, deadline, _take_context())
+    machine = ScriptContext(log_name, deadline, _take_context())
     try:
         return _drive_script(machine, script, calls)
     except ActionError as failed:
@@ -324,11 +325,12 @@ def _prepare_context() -> bool:
 class ScriptContext:
     """The context of one script. Everything in it belongs to the thread that created it."""
 
-    def __init__(self, hook: str, deadline: ScriptDeadline, new: NewContext) -> None:
+    def __init__(self, log_name: str | None, deadline: ScriptDeadline, new: NewContext) -> None:
+        """Without a name, its lines are not logged."""
         import quickjs
 
         self.deadline = deadline
-        self._hook = hook
+        self._log_name = log_name
         self._raises = (quickjs.JSException, UnicodeError, MemoryError)
         self._context, self._prelude = new
 
@@ -358,8 +360,9 @@ class ScriptContext:
             self._log_lines(json.loads(self._prelude("take"))["lines"])
 
     def _log_lines(self, lines: list[str]) -> None:
-        for line in lines:
-            _log.info("[%s] %s", self._hook, line)
+        if self._log_name is not None:
+            for line in lines:
+                _log.info("[%s] %s", self._log_name, line)
 
     def run_pending_jobs(self) -> bool:
         """Runs ready jobs; True if more are ready."""
@@ -382,7 +385,8 @@ class ScriptContext:
         """An error in a microtask of its own: logged, as a browser does, and the script goes on."""
         if _is_interrupt(error):
             raise self.deadline.timeout_error()
-        _log.warning("[%s] uncaught: %s", self._hook, mask(_first_line(error)))
+        if self._log_name is not None:
+            _log.warning("[%s] uncaught: %s", self._log_name, mask(_first_line(error)))
 
     def _failure_from(self, error: BaseException) -> ActionError:
         if _is_interrupt(error):

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.errors import HooklineError
@@ -110,7 +110,6 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=300)
 @given(MESSAGES)
 def test_told_and_answered_alternate_and_every_call_has_its_result(messages: list[dict[str, Any]]) -> None:
     told = build_conversation(messages)

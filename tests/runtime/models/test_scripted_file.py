@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.errors import ConfigError
@@ -124,7 +124,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(VALUES)
 def test_any_value_is_a_script_or_has_problems(value: object) -> None:
     with suppress(ConfigError):

@@ -4,10 +4,17 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.runtime.tools.tool_definition import find_input_error
+from hookline.runtime.tools.tool_definition import (
+    find_input_error,
+    has_plain_texts,
+    integer_schema,
+    object_schema,
+    string_schema,
+)
+from hookline.runtime.tools.toolbox import built_in_tools
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -75,7 +82,6 @@ json = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), json) | json)
 def test_it_agrees_with_jsonschema(input: Any) -> None:
     assert (find_input_error(SCHEMA, input) is None) == jsonschema.Draft202012Validator(SCHEMA).is_valid(input)
@@ -137,3 +143,42 @@ def test_the_depth_of_an_input_is_limited() -> None:
     for _ in range(5_000):
         deep = [deep]
     assert find_input_error({"items": {"$ref": "#"}}, deep) == "the input is nested too deeply"
+
+
+_VALUES = st.one_of(
+    st.text(max_size=3), st.sampled_from(("get", "set", 1, True, None, 1.5)), st.lists(st.text(), max_size=1)
+)
+
+
+@given(st.sampled_from(built_in_tools()), st.data())
+def test_an_input_with_plain_texts_is_valid(tool: Any, data: st.DataObject) -> None:
+    names = st.sampled_from([*tool.schema["properties"], "other"])
+    input = data.draw(st.dictionaries(names, _VALUES, max_size=4))
+    assert not has_plain_texts(tool.schema, input) or find_input_error(tool.schema, input) is None
+
+
+_LINE = object_schema(
+    "path", path=string_schema("The file."), mode=string_schema("How.", enum=["r", "w"]), n=integer_schema("", 0, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("input", "is_plain"),
+    [
+        ({"path": "a"}, True),
+        ({"path": "a", "mode": "w"}, True),
+        ({}, False),
+        ({"path": 1}, False),
+        ({"path": "a", "mode": "x"}, False),
+        ({"path": "a", "n": 3}, False),  # valid, but nothing that is known at a glance
+        ({"path": "a", "other": "b"}, False),
+        (["path"], False),
+    ],
+)
+def test_which_inputs_need_no_closer_look(input: Any, is_plain: bool) -> None:
+    assert has_plain_texts(_LINE, input) is is_plain
+
+
+def test_other_schemas_need_a_closer_look() -> None:
+    assert not has_plain_texts({**_LINE, "minProperties": 2}, {"path": "a"})
+    assert not has_plain_texts(object_schema(path=string_schema("", minLength=2)), {"path": "a"})

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.errors import HooklineError
@@ -115,7 +115,6 @@ def test_what_does_the_same_is_offered_once() -> None:
     assert box.offers(box.find("filesystem.read"), None)
 
 
-@settings(max_examples=200)
 @given(
     st.lists(
         st.text(max_size=80) | st.sampled_from(["a.b", "a__b", "a b", "a_b", "x" * 70, "x" * 64, "1", "-"]), unique=True

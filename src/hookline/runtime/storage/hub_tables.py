@@ -99,6 +99,8 @@ origins: Final = Table(
     Column("removed", BigInteger, nullable=False),  # the highest number that retention has removed
     _text("removed_hash"),
     Column("broken", BigInteger),  # the first record that does not follow from the one before it
+    Column("running", Boolean, nullable=False),
+    _time("seen"),  # when its machine last said that it runs
 )
 
 questions: Final = Table(

@@ -131,7 +131,7 @@ class ApprovalRow:
     remember: str | None = None
 
 
-VERSION: Final = "0002"
+VERSION: Final = "0003"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()

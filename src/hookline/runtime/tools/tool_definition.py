@@ -94,7 +94,7 @@ class BuiltInTool:
     body: ToolBody = field(repr=False)
 
     async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
-        problem = find_input_error(self.schema, input)
+        problem = None if has_plain_texts(self.schema, input) else find_input_error(self.schema, input)
         if problem is not None:
             return failed_result(problem)
         try:
@@ -129,6 +129,29 @@ def string_schema(description: str, **more: Any) -> dict[str, Any]:
 
 def integer_schema(description: str, minimum: int, maximum: int) -> dict[str, Any]:
     return {"type": "integer", "description": description, "minimum": minimum, "maximum": maximum}
+
+
+_OBJECT_KEYS: Final = object_schema().keys()
+_TEXT_KEYS: Final = frozenset(("type", "description", "enum"))
+
+
+def has_plain_texts(schema: dict[str, Any], input: Any) -> bool:
+    """Whether the input is certainly valid: it has the right fields, and each of them is any text or one of some texts.
+
+    Most calls are like that, and jsonschema takes longer for them than most tools run. For schemas of `object_schema`.
+    """
+    if schema.keys() != _OBJECT_KEYS or type(input) is not dict:
+        return False
+    fields = schema["properties"]
+    if not input.keys() <= fields.keys() or not input.keys() >= set(schema["required"]):
+        return False
+    for name, value in input.items():
+        field = fields[name]
+        if type(value) is not str or field.get("type") != "string" or not field.keys() <= _TEXT_KEYS:
+            return False
+        if "enum" in field and value not in field["enum"]:
+            return False
+    return True
 
 
 def find_input_error(schema: dict[str, Any], input: Any) -> str | None:

@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from hookline.hooks.event import Event
-from hookline.hooks.placeholders import FactPlaceholder, fact_path
+from hookline.hooks.event import Event, fact_path
+from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import Template, parse_template
 from hookline.lazy_dataclasses import dataclass, field
