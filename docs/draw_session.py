@@ -42,7 +42,11 @@ def main(folder: Path = DOCS) -> None:
     if claude is None or shutil.which("tmux") is None:
         print(f"{NAME} is not drawn: it needs tmux, and Claude Code from npm (make test-agents installs it)")
         return
-    with tempfile.TemporaryDirectory() as place, open(os.devnull, "w") as nowhere, ModelServer(CALLS) as model:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
+        open(os.devnull, "w") as nowhere,
+        ModelServer(CALLS) as model,
+    ):
         home = Path(place)
         project = home / "shop"
         (project / "src").mkdir(parents=True)
