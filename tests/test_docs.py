@@ -39,7 +39,13 @@ def _block_marks(block: Block) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow,) if runs_agent or runs_commands else ()
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def _page_tests() -> list[Any]:
+    """The page about packs is slow: some thousand commands are tried for its tables."""
+    names = [(page, str(page.relative_to(ROOT))) for page in pages()]
+    return [pytest.param(page, id=name, marks=[pytest.mark.slow] * (name == "docs/packs.md")) for page, name in names]
+
+
+@pytest.mark.parametrize("page", _page_tests())
 def test_tables_are_current(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert docs_tables.replace_tables(text) == text, "run `python tests/docs_tables.py`"

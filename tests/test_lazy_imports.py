@@ -61,7 +61,7 @@ def test_loading_a_file_and_deciding_imports_nothing_that_it_does_not_use(tmp_pa
     unused = ("hookline.runners.process", "hookline.project.trust", "hookline.shell.", "hookline.dialects.conversion")
     assert not {name for name in loaded if name.startswith(unused)}
     actions = {name.split(".")[3] for name in loaded if name.startswith("hookline.hooks.actions.")}
-    assert actions == {"answer", "notify"}
+    assert actions == {"answer"}
 
 
 def test_a_json_file_needs_no_yaml(tmp_path: Any) -> None:

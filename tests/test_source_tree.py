@@ -76,6 +76,7 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
         "runtime/storage/migrations/env.py",
         "runtime/storage/migrations/versions/v0001_initial.py",
         "runtime/storage/migrations/versions/v0002_hub.py",
+        "runtime/storage/migrations/versions/v0003_running_hosts.py",
     ),
     "types and tables without logic; tested where they are used": (
         "runtime/storage/hub_tables.py",

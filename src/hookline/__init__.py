@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
     from hookline.runtime.settings import Settings
 
-    __version__: str
+__version__ = "0.1.0"
 
 __all__ = [
     "NOBODY",
@@ -91,14 +91,9 @@ def _import_module(module: str, name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        value: Any = version("hookline")
-    elif name in _MODULES:
-        value = getattr(_import_module(_MODULES[name], name), name)
-    else:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: Any = getattr(_import_module(_MODULES[name], name), name)
     globals()[name] = value
     return value
 

@@ -186,12 +186,17 @@ def _add_members(cls: type, options: _Options) -> type:
 
 def _read_field(default: Any, name: str, annotation: Any, options: _Options) -> _Field:
     read = default if type(default) is _Field else _Field(default=default)
-    if type(read.default).__hash__ is None:
+    if not _is_hashable(type(read.default)):
         raise ValueError(f"mutable default {type(read.default)} for field {name} is not allowed: use default_factory")
     read.name, read.type = name, annotation
     if read.kw_only is _MISSING:
         read.kw_only = options.kw_only
     return read
+
+
+def _is_hashable(cls: type) -> bool:
+    """Without reading `cls.__hash__`, which would compile it."""
+    return next(base.__dict__["__hash__"] for base in cls.__mro__ if "__hash__" in base.__dict__) is not None
 
 
 def _make_members(cls: type, fields: tuple[_Field, ...], options: _Options) -> dict[str, Any]:

@@ -143,6 +143,12 @@ def test_agents_prompts_tools_and_models_keep_what_they_were_given() -> None:
         ({"name": " "}, "is not a valid agent name"),
         ({"name": "a", "side_a": {"prompt": "p", "stop": 1}}, "has no 'stop'"),
         ({"name": "a", "side_a": {}}, "needs a prompt"),
+        ({"name": "a", "side_a": 5}, "5 is not a side"),
+        ({"name": "a", "side_a": {"prompt": 3}}, "prompt in side_a of the agent 'a': 3 is not text"),
+        ({"name": "a", "side_a": {"prompt": "p", "stop_on_response": "no"}}, "is neither True nor False"),
+        ({"name": "a", "side_a": {"prompt": "p", "stop_tool": ["done"]}}, "a list is not a tool's name"),
+        ({"name": "a", "side_a": Side("p", session_fail="")}, "session_fail in side_a .*: '' is not a tool's name"),
+        ({"name": "a", "description": None}, "description of the agent 'a': None is not text"),
     ],
 )
 def test_an_agent_that_cannot_be(given: dict[str, Any], message: str) -> None:
@@ -150,6 +156,21 @@ def test_an_agent_that_cannot_be(given: dict[str, Any], message: str) -> None:
     with collecting() as definitions, pytest.raises(DefinitionError, match=message):
         untyped(**given)
     assert not definitions.agents
+
+
+@pytest.mark.parametrize(
+    ("define_one", "wrong", "message"),
+    [
+        (define_prompt, {"prompt": 4}, "prompt of the prompt 'a': 4 is not text"),
+        (define_prompt, {"model": 4}, "model of the prompt 'a': 4 is not text"),
+        (define_tool, {"description": None, "execute": nothing}, "description of the tool 'a': None is not text"),
+        (define_tool, {"description": "", "execute": nothing, "args": ["x"]}, "a list is not a JSON Schema"),
+        (define_model, {"provider": None, "model": "m"}, "provider of the model 'a': None is not text"),
+    ],
+)
+def test_every_field_has_its_type(define_one: Any, wrong: dict[str, Any], message: str) -> None:
+    with collecting(), pytest.raises(DefinitionError, match=message):
+        define_one(name="a", **wrong)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "3", True])

@@ -176,11 +176,11 @@ def define_prompt(
     what = f"the prompt {_format_value(name)}"
     definition = PromptDefinition(
         _check_name(name, "prompt"),
-        prompt,
-        model,
+        _check_text(prompt, f"prompt of {what}"),
+        None if model is None else _check_text(model, f"model of {what}"),
         _check_names(tools, f"tools of {what}"),
         None if hooks is None else _check_names(hooks, f"hooks of {what}"),
-        tool_description,
+        _check_text(tool_description, f"tool_description of {what}"),
         _caller_location(),
     )
     current_definitions().add(definition)
@@ -210,7 +210,7 @@ def define_agent(
         _parse_side(side_b, f"side_b of {what}"),
         None if hooks is None else _check_names(hooks, f"hooks of {what}"),
         _check_count(max_session_turns, f"max_session_turns of {what}"),
-        description,
+        _check_text(description, f"description of {what}"),
         _caller_location(),
     )
     current_definitions().add(definition)
@@ -221,16 +221,26 @@ def define_tool(
     *, name: str, description: str, execute: Callable[..., Any], args: Mapping[str, Any] | None = None
 ) -> ToolDefinition:
     """Defines a tool that agents may call; `args` is the JSON Schema of its input."""
-    _check_callable(execute, f"the tool {_format_value(name)}")
-    definition = ToolDefinition(_check_name(name, "tool"), description, execute, args, _caller_location())
+    what = f"the tool {_format_value(name)}"
+    _check_callable(execute, what)
+    if args is not None and not isinstance(args, Mapping):
+        _refuse(f"args of {what}: {_format_value(args)} is not a JSON Schema. Write a dict.")
+    text = _check_text(description, f"description of {what}")
+    definition = ToolDefinition(_check_name(name, "tool"), text, execute, args, _caller_location())
     current_definitions().add(definition)
     return definition
 
 
 def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[str] = ()) -> ModelDefinition:
     """Defines a model under a name, and the models to try if it fails."""
-    fallback_names = _check_names(fallbacks, f"fallbacks of the model {_format_value(name)}")
-    definition = ModelDefinition(_check_name(name, "model"), provider, model, fallback_names, _caller_location())
+    what = f"the model {_format_value(name)}"
+    definition = ModelDefinition(
+        _check_name(name, "model"),
+        _check_text(provider, f"provider of {what}"),
+        _check_text(model, f"model of {what}"),
+        _check_names(fallbacks, f"fallbacks of {what}"),
+        _caller_location(),
+    )
     current_definitions().add(definition)
     return definition
 
@@ -238,16 +248,25 @@ def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[st
 def _parse_side(given: SideOptions | Side | None, what: str) -> Side | None:
     if given is None:
         return None
-    if isinstance(given, Side):
-        _check_count(given.max_steps, f"max_steps in {what}")
-        return given
-    unknown = [key for key in given if key not in SideOptions.__annotations__]
-    if unknown:
-        _refuse(f"{what} has no {_format_value(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
-    if "prompt" not in given:
-        _refuse(f"{what} needs a prompt.")
-    _check_count(given.get("max_steps"), f"max_steps in {what}")
-    return Side(**given)
+    if not isinstance(given, Side):
+        if not isinstance(given, Mapping):
+            _refuse(f"{what}: {_format_value(given)} is not a side. Write a dict with a prompt.")
+        unknown = [key for key in given if key not in SideOptions.__annotations__]
+        if unknown:
+            _refuse(f"{what} has no {_format_value(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
+        if "prompt" not in given:
+            _refuse(f"{what} needs a prompt.")
+        given = Side(**given)
+    for key in ("prompt", "label"):
+        _check_text(getattr(given, key), f"{key} in {what}")
+    for key in ("stop_tool", "session_stop", "session_fail"):
+        tool = getattr(given, key)
+        if tool is not None and (not isinstance(tool, str) or not tool):
+            _refuse(f"{key} in {what}: {_format_value(tool)} is not a tool's name.")
+    if not isinstance(given.stop_on_response, bool):
+        _refuse(f"stop_on_response in {what}: {_format_value(given.stop_on_response)} is neither True nor False.")
+    _check_count(given.max_steps, f"max_steps in {what}")
+    return given
 
 
 def _check_count(given: object, what: str) -> int | None:
@@ -260,6 +279,12 @@ def _check_name(name: object, kind: str) -> str:
     if not isinstance(name, str) or not name.strip():
         _refuse(f"{_format_value(name)} is not a valid {kind} name.")
     return name
+
+
+def _check_text(given: object, what: str) -> str:
+    if not isinstance(given, str):
+        _refuse(f"{what}: {_format_value(given)} is not text.")
+    return given
 
 
 def _check_names(given: object, what: str) -> tuple[str, ...]:

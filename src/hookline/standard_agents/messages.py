@@ -76,6 +76,7 @@ class HookToolResult(TypedDict):
     attachments: NotRequired[list[ToolAttachment | AttachmentRef]]
 
 
+_NOT_FINITE: Final = (float("inf"), float("-inf"))
 _ROLES: Final = ("system", "user", "assistant", "tool")
 _TEXT_FIELDS: Final = ("content", "name", "tool_calls", "tool_call_id", "parent_id")
 
@@ -91,6 +92,6 @@ def find_message_error(fields: Mapping[str, Any]) -> str | None:
             return f"its {key} is neither text nor None"
     for key in ("created_at", "depth"):
         value = fields.get(key, 0)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value in _NOT_FINITE or value != value:
             return f"its {key} is not a number"
     return None

@@ -134,17 +134,23 @@ async def _run_once(case: Case, *, explain: bool) -> Result:
         return Result(case, tuple(differences), tuple(decisions))
 
 
+@contextmanager
+def open_case(case: Case) -> Iterator[tuple[Book, Path]]:
+    """Its hooks, and its directory. No step is run."""
+    with scratch_directory(case.files) as directory, capture_log():
+        yield _load_case_book(case, directory), directory
+
+
 def _unproved_properties(case: Case, book: Book, directory: Path) -> Iterator[Difference]:
     if not case.properties:
         return
     with extra_required("a property needs the solver z3", "prove"):
-        from hookline.prove.example_event import fire_command
+        from hookline.prove.example_event import case_command
         from hookline.prove.prover import ProofResult, prove
     for wanted in case.properties:
         answer = prove(book, wanted, directory, _PROOF_TIMEOUT)
         if answer.result is ProofResult.COUNTER_EXAMPLE:
-            configs, dialect = ((), None) if case.config_file is None else ((str(case.config_file),), case.dialect)
-            command = fire_command(wanted.event, answer.facts, configs, dialect)
+            command = case_command(wanted.event, answer.facts, case.config_file, case.dialect)
             yield Difference(wanted.id, "proved", f"{answer.result}: {command}")
         elif answer.result is not ProofResult.PROVED:
             yield Difference(wanted.id, "proved", "\n".join((str(answer.result), *answer.reasons)))
