@@ -39,7 +39,6 @@ class TwoHubs:
     async def add_session(self, *steps: ScriptStep | str) -> tuple[str, str]:
         """An agent made at the second hub, and a session of it at the first one."""
         made = (await self.call(self.second, "POST", "/agents", body={"name": "Painter"})).json()
-        await eventually(lambda: self.first.agents.find(made["id"]))
         runtime = await self.first.runtimes.get(Path(made["workspace"]))
         runtime._settings = replace(runtime._settings, model=ScriptedModel(steps))
         started = await self.call(self.first, "POST", "/sessions", body={"agent": made["id"]})

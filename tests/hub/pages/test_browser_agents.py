@@ -7,6 +7,17 @@ from hub.pages.page_stand_in import open_agent, open_page_hub
 
 
 @async_test
+async def test_a_session_of_an_agent_that_another_hub_made_has_a_page(tmp_path: Path) -> None:
+    async with open_page_hub(tmp_path) as hub, open_agent(hub) as session:
+        known = hub.agents._rows
+        hub.agents._rows = {}
+        assert await hub.pages.agents.session(session.id) is not None
+        hub.agents._rows = {}
+        assert (await hub.pages.agents.of_session(session.id)).id == "painter"
+        assert hub.agents._rows == known
+
+
+@async_test
 async def test_only_sessions_in_an_agents_own_directory_are_a_browser_agents(tmp_path: Path) -> None:
     network = ("https://API.example.org/", "nonsense", "https://x.org; script-src *")
     async with open_page_hub(tmp_path) as hub, open_agent(hub, network=network) as session:

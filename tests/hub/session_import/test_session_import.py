@@ -89,7 +89,7 @@ async def test_each_version_is_taken(version: int, tmp_path: Path) -> None:
         row = await hub.sessions.find(imported["session"]["id"])
         assert [each["content"] for each in await hub.store.messages(row.id)] == ["hello", "hi"]
         assert await hub.store.get_value(row.agent, "k") == {"n": 1}
-        agent = hub.agents.find(imported["agent"])
+        agent = await hub.agents.find(imported["agent"])
         assert agent is not None
         assert (agent.name, agent.prompt, agent.model) == ("Painter", "You paint.", "anthropic:m")
         assert (row.turns, row.created) == (1, 1_700_000_000)

@@ -51,6 +51,7 @@ class AgentChange(RequestBody):
 
 @router.get("/agents", Role.VIEWER)
 async def list_agents(hub: HubOfRequest) -> dict[str, Any]:
+    await hub.agents.load()
     return {"items": [_agent_json(row) for row in hub.agents.rows], "next": None}
 
 
@@ -61,13 +62,13 @@ async def add_agent(body: AgentBody, hub: HubOfRequest, caller: CallerOfRequest)
 
 @router.get("/agents/{id}", Role.VIEWER)
 async def get_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    return _agent_json(_find(hub, id))
+    return _agent_json(await _find(hub, id))
 
 
 @router.patch("/agents/{id}", Role.EDITOR)
 async def change_agent(id: str, body: AgentChange, hub: HubOfRequest) -> dict[str, Any]:
     """It counts for sessions that begin afterwards."""
-    row = _find(hub, id)
+    row = await _find(hub, id)
     changed = {name: value for name, value in body.model_dump().items() if value is not None}
     try:
         return _agent_json(await hub.agents.change(row.id, **changed))
@@ -78,7 +79,7 @@ async def change_agent(id: str, body: AgentChange, hub: HubOfRequest) -> dict[st
 @router.delete("/agents/{id}", Role.EDITOR)
 async def remove_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """Its sessions and its directory stay."""
-    await hub.agents.remove(_find(hub, id).id)
+    await hub.agents.remove((await _find(hub, id)).id)
     return {"ok": True}
 
 
@@ -86,7 +87,7 @@ async def remove_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
 @router.get("/apps/{id}/hooks", Role.VIEWER)
 async def list_agent_hooks(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """The hooks in force for the agent: tags, how often each fired, where it is written."""
-    row = _find(hub, id)
+    row = await _find(hub, id)
     try:
         book = (await hub.runtimes.get(Path(row.workspace))).book
     except HooklineError as error:
@@ -95,8 +96,8 @@ async def list_agent_hooks(id: str, hub: HubOfRequest) -> dict[str, Any]:
     return {"items": items, "problems": [each.as_json() for each in book.problems], "next": None}
 
 
-def _find(hub: Hub, id: str) -> AgentRow:
-    found = hub.agents.find(id[:200])
+async def _find(hub: Hub, id: str) -> AgentRow:
+    found = await hub.agents.find(id[:200])
     if found is None:
         raise ApiError(404, "there is no such agent")
     return found

@@ -53,7 +53,7 @@ async def list_sessions(
 @router.post("/sessions", Role.EDITOR, status_code=201)
 async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Of an agent of the console, or of an agent of a workspace."""
-    workspace, agent = _find_agent(hub, body)
+    workspace, agent = await _find_agent(hub, body)
     try:
         row = await hub.sessions.start(workspace, agent, caller.user)
     except Denied as error:
@@ -100,6 +100,7 @@ async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
 async def export_to_flo(id: str, hub: HubOfRequest) -> dict[str, Any]:
     """As flo's SerializedSession, with the agent's rules and its page."""
     row = await hub.sessions.find(await _find(hub, id))
+    await hub.agents.load()
     agent = hub.agents.of_workspace(Path(row.workspace))
     rules = "" if agent is None else hub.rules.text(f"agent:{agent.id}")
     return await export_session(hub.store, hub.pages.states, row, agent, rules)
@@ -212,8 +213,8 @@ async def _working(work: Any) -> Any:
         raise ApiError(409, str(error)) from None
 
 
-def _find_agent(hub: Hub, body: StartBody) -> tuple[Path, str | None]:
-    known = hub.agents.find(body.agent) if body.agent else None
+async def _find_agent(hub: Hub, body: StartBody) -> tuple[Path, str | None]:
+    known = await hub.agents.find(body.agent) if body.agent else None
     if known is not None and not body.workspace:
         return Path(known.workspace), known.id
     wanted = Path(body.workspace) if body.workspace else next(iter(hub.config.workspaces), None)

@@ -125,7 +125,7 @@ class Hub:
         """Agents that run here, and their pages."""
         publish, store = self.bus.publish, self.store
         self.agents = HubAgents(AgentTable(self.database), self.config.agents_directory)
-        self.runtimes = Runtimes(self.runtime_settings)
+        self.runtimes = Runtimes(self._settings_now)
         self.session_updates = SessionUpdates(publish)
         self.sessions = HubSessions(store, self.runtimes, self.session_updates)
         urls = self.addresses.frame_urls
@@ -254,6 +254,11 @@ class Hub:
         await self.bus.send_rows(data)
         if self.bus.fan_out is not None:
             await self.bus.fan_out.send("rows", data)
+
+    async def _settings_now(self, workspace: Path) -> Settings:
+        """An agent that another hub made a moment ago runs as itself, under its own rules."""
+        await self.agents.load()
+        return self.runtime_settings(workspace)
 
     def runtime_settings(self, workspace: Path) -> Settings:
         """How agents run in a workspace, or in the directory of an agent of the console."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hookline.hub.pages.page_tools import origin_of
+from hookline.hub.store.agent_table import AgentRow
 from hookline.hub.workspaces.hub_agents import HubAgents
 from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.storage.store import Store
@@ -34,11 +35,11 @@ class BrowserAgents:
     async def session(self, id: str) -> SessionRow | None:
         """A session of a browser agent."""
         row = await self._store.session(id)
-        return row if row is not None and self.owns(Path(row.workspace)) else None
+        return row if row is not None and await self._find(row) is not None else None
 
     async def of_session(self, session: str) -> BrowserAgent | None:
         row = await self._store.session(session)
-        agent = None if row is None else self._agents.of_workspace(Path(row.workspace))
+        agent = None if row is None else await self._find(row)
         if agent is None:
             return None
         origins = (origin_of(each) for each in agent.network)
@@ -47,3 +48,9 @@ class BrowserAgents:
     async def network_of(self, session: str) -> tuple[str, ...]:
         agent = await self.of_session(session)
         return () if agent is None else agent.network
+
+    async def _find(self, session: SessionRow) -> AgentRow | None:
+        workspace = Path(session.workspace)
+        if not self.owns(workspace):
+            await self._agents.load()  # another hub may have made it just now
+        return self._agents.of_workspace(workspace)

@@ -16,7 +16,7 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class HubAgents:
-    """Keeps all rows in memory: a runtime asks for its app without waiting."""
+    """Keeps all rows in memory, for hosts and tools that cannot wait. Another hub may have made or changed agents since."""
 
     def __init__(self, table: AgentTable, directory: Path) -> None:
         self._table = table
@@ -30,13 +30,16 @@ class HubAgents:
     def rows(self) -> list[AgentRow]:
         return list(self._rows.values())
 
-    def find(self, id: str) -> AgentRow | None:
+    async def find(self, id: str) -> AgentRow | None:
+        """As it is now, also if another hub made or changed it just before."""
+        await self.load()
         return self._rows.get(id)
 
     def of_workspace(self, workspace: Path) -> AgentRow | None:
         return next((row for row in self._rows.values() if row.workspace == str(workspace)), None)
 
     async def add(self, by: str, **about: Any) -> AgentRow:
+        await self.load()
         base = _NOT_IN_ID.sub("-", str(about["name"]).lower()).strip("-")[:40] or "agent"
         id = base if base not in self._rows else f"{base}-{uuid.uuid4().hex[:6]}"
         workspace = (self._directory / id).absolute()
@@ -50,8 +53,7 @@ class HubAgents:
         """Raises HooklineError if there is no such agent. It counts for sessions that begin afterwards."""
         if changed and not await self._table.change(id, **changed):
             raise HooklineError("there is no such agent")
-        await self.load()
-        found = self.find(id)
+        found = await self.find(id)
         if found is None:
             raise HooklineError("there is no such agent")
         return found

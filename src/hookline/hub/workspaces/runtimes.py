@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings
 
-SettingsFor = Callable[[Path], Settings]
+SettingsFor = Callable[[Path], Awaitable[Settings]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Runtimes:
     async def _hold(self, workspace: Path, ready: asyncio.Future[Runtime], stop: asyncio.Event) -> None:
         """In a task of its own: what a runtime starts must be ended by the task that started it."""
         try:
-            async with Runtime.open(workspace, self._settings_for(workspace)) as runtime:
+            async with Runtime.open(workspace, await self._settings_for(workspace)) as runtime:
                 ready.set_result(runtime)
                 await stop.wait()
         except Exception as error:
