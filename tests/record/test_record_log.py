@@ -150,6 +150,24 @@ def test_records_by_id(directory: RecordDirectory, recorder: Recorder) -> None:
     assert find_records(directory, last["id"][:3]) == []
 
 
+def test_a_hook_that_ran_and_had_nothing_to_do_did_not_speak(directory: RecordDirectory, recorder: Recorder) -> None:
+    text = """
+hooks:
+  - {on: tool.before, when: {tool: bash}, then: {deny: No.}}
+  - {on: tool.after, then: {replace: {in: result, pattern: SECRET, with: X}}}
+"""
+    book = load_text(text, "hookline.yaml")
+    recorder.decide_now(book, event("rm x"))
+    recorder.decide_now(book, Event("tool.after", {"tool": {"name": "bash", "input": {}, "result": "fine"}}))
+    last = last_spoken(directory)
+    assert last is not None
+    assert last["verdict"] == "deny"
+    recorder.decide_now(book, Event("tool.after", {"tool": {"name": "bash", "input": {}, "result": "SECRET"}}))
+    last = last_spoken(directory)
+    assert last is not None
+    assert last["event"] == "tool.after"
+
+
 def test_outcomes_and_keys() -> None:
     assert outcome_of({"event": "tool.after", "facts": {"tool": {"ok": False}}}) == "failed"
     assert outcome_of({"event": "tool.after"}) == "ok"

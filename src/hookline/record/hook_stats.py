@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.record.record_log import entry_spoke
 from hookline.record.record_reader import Record
 
 _STRENGTH: Final = {"silent": 0, "allow": 1, "ask": 2, "deny": 3}  # of verdicts
@@ -62,7 +63,7 @@ def _count(stats: HookStats, entries: list[dict[str, Any]], record: Record) -> N
     outcomes = [entry.get("outcome") or {} for entry in entries]
     verdict = max((outcome.get("verdict", "silent") for outcome in outcomes), key=lambda each: _STRENGTH.get(each, 0))
     stats.ran += 1
-    stats.spoke += any(outcome.get("verdict", "silent") != "silent" or len(outcome) > 1 for outcome in outcomes)
+    stats.spoke += any(map(entry_spoke, entries))
     stats.denied += verdict == "deny"
     stats.asked += verdict == "ask"
     stats.failed += any("failure" in entry for entry in entries)

@@ -185,11 +185,22 @@ def last_spoken(directory: RecordDirectory) -> Record | None:
     """The last decision on which a hook spoke."""
     found = read_latest(
         directory,
-        lambda record: record.get("kind") == "decision" and bool(record.get("trace") or record.get("hook")),
+        lambda record: record.get("kind") == "decision" and (bool(record.get("hook")) or _some_hook_spoke(record)),
         1,
         lambda line: b'"trace":' in line or b'"hook":' in line,
     )
     return found[-1] if found else None
+
+
+def _some_hook_spoke(record: Record) -> bool:
+    entries = [each for each in record.get("trace", ()) if isinstance(each, dict)]
+    return any("failure" in each or entry_spoke(each) for each in entries)
+
+
+def entry_spoke(entry: Record) -> bool:
+    """Whether the hook of this entry of a trace allowed, asked, denied, changed or said something."""
+    outcome = entry.get("outcome") or {}
+    return outcome.get("verdict", "silent") != "silent" or len(outcome) > 1
 
 
 def _hooks_of(record: Record) -> set[str]:
