@@ -40,13 +40,13 @@ define run_suite
 $(1) -m pytest $(2) $(3) || { echo 'Running the failed tests once more:'; $(1) -m pytest $(2) --lf --lfnf=none; }
 endef
 
-# Tests that measure time come last, with a core for each: their margins are wide, and one that fails runs again alone.
 test: $(VENV)/.ready  ## all tests except the slow ones
 	@$(call run_tests,not slow and not timing,-n 3)
-	@$(call run_tests,timing and not slow,-n 2 $(TIMING_FILES))
 
-test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
+# Tests that measure time come last, with a core for each: their margins are wide, and one that fails runs again alone.
+test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes, wait, try thousands of cases or measure time
 	@$(call run_tests,slow and not timing,-n 3 --dist worksteal)
+	@$(call run_tests,timing and not slow,-n 2 $(TIMING_FILES))
 	@$(call run_tests,timing and slow,$(TIMING_FILES))
 
 attack: $(VENV)/.ready  ## attack hookline, and count what gets through

@@ -57,6 +57,7 @@ def test_check_exits_1_for_a_file_that_a_session_refuses(
         assert CliRunner().invoke(cli, arguments).exit_code == 1
 
 
+@pytest.mark.slow
 def test_mutants_are_many_different_and_always_the_same() -> None:
     for target in TARGETS:
         mutants = list(mutants_of(target, target.count))

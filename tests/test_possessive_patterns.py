@@ -82,6 +82,7 @@ def wrong_patterns() -> Iterator[str]:
             yield f"{where}: {text}"
 
 
+@pytest.mark.slow
 def test_only_characters_are_possessive() -> None:
     assert list(dict.fromkeys(wrong_patterns())) == []
 

@@ -15,7 +15,8 @@ from hookline.project.loader import load_text
 from packs.pack_trials import decide, load_pack, trials
 
 _PADDING: Final = re.compile("‹(.*?)›", re.DOTALL)
-_COUNTS: Final = (1, 40, 450, 2_500)  # behind the limits of the readers
+_SLOW_COUNTS: Final = (450, 2_500)  # behind the limits of the readers
+_COUNTS: Final = (1, 40, *(pytest.param(count, marks=pytest.mark.slow) for count in _SLOW_COUNTS))
 _ROWS: Final = yaml.safe_load(Path(__file__).with_name("padded_commands.yaml").read_text(encoding="utf-8"))
 
 

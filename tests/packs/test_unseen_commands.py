@@ -7,11 +7,13 @@ import pytest
 from packs.unseen_commands import PACKS, commands, dangerous, everyday, is_stopped, known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKS)
 def test_only_known_commands_pass(pack: str) -> None:
     assert {command for command in dangerous(pack) if not is_stopped(pack, command)} == known("passes", pack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKS)
 def test_only_known_everyday_commands_are_stopped(pack: str) -> None:
     assert {command for command in everyday(pack) if is_stopped(pack, command)} == known("stopped", pack)

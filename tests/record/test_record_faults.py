@@ -117,6 +117,7 @@ def test_three_writers_a_reader_and_an_archiver_are_killed(writers: Writers) -> 
     kill_at_random(writers, 1, kills=4)
 
 
+@pytest.mark.slow
 def test_the_clock_is_set_back(writers: Writers) -> None:
     kill_at_random(writers, 2, kills=2, clock="clock")
 
@@ -138,6 +139,7 @@ def write_at_once(writers: Writers, processes: int, count: int) -> None:
     assert len({record["id"].split("-")[0] for record in writers.records()}) == processes
 
 
+@pytest.mark.slow
 def test_ten_processes_at_once(writers: Writers) -> None:
     write_at_once(writers, 10, 20)
 
@@ -158,6 +160,7 @@ def assert_lost_records_are_counted(writers: Writers) -> None:
     assert verify_chains(writers.directory).lost == lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_files_that_may_not_grow(writers: Writers, seed: int) -> None:
     assert writers.start("limit", seed).wait(60) == 0

@@ -111,6 +111,7 @@ def replay_random_books(tmp_path: Any, books: int, first_seed: int) -> int:
     return asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_recorded_decisions_are_replayed(tmp_path: Any) -> None:
     assert replay_random_books(tmp_path, 35, 0) > 500
 

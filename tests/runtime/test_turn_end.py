@@ -18,6 +18,7 @@ from runtime.scripted_runtime import UpdateRecorder, open_runtime, run_async, se
 LOOK = tool_call_step(("bash", {"command": "true"}))
 
 
+@pytest.mark.slow
 def test_two_ais_make_no_more_steps_together_than_one(tmp_path: Path) -> None:
     two = Agent("two", AgentSide(Prompt("a", "You are the first.")), AgentSide(Prompt("b", "You are the second.")))
     sides = tuple(ScriptSection(pattern(name), (LOOK, ScriptStep(say="well"))) for name in ("first", "second"))

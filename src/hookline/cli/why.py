@@ -104,7 +104,9 @@ def _find(directory: RecordDirectory, id: str) -> Record:
     if not id:
         last = last_spoken(directory)
         if last is None:
-            raise HooklineError("no hook has spoken yet. `hookline log` shows all decisions, `hookline why ID` explains one.")
+            raise HooklineError(
+                "no hook has spoken yet. `hookline log` shows all decisions, `hookline why ID` explains one."
+            )
         return last
     found = find_records(directory, id)
     if len(found) > 1:
