@@ -7,8 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection, select
+
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
+from hookline.hub.pages.saved_dom import PageStateTable
+from hookline.runtime.storage.tables import key_values, metadata
 from hub.hub_sandbox import Client, Writer, async_test, eventually, open_hub, token_of
 
 SCRIPT = """
@@ -88,16 +92,57 @@ async def test_rules_of_the_console_hold_at_once(tmp_path: Path) -> None:
         assert (tmp_path / "agents" / agent / "made").exists()
 
 
+STORES = """
+steps:
+  - {call: {storage: {action: set, key: k, value: 1}}}
+  - {call: {files: {action: write, path: a.txt, content: stored}}}
+  - {call: {bash: {command: git push}}}
+  - {say: Done.}
+"""
+LEAVES_A_MARK = "await callTool('bash', {command: 'touch ended'})"
+
+
+async def ends_with_a_mark(client: Client) -> None:
+    """Its last event makes a file."""
+    rule = {"action": "script", "script": LEAVES_A_MARK, "continueOnError": False}
+    saved = await client.post("/rules/everyone/rules", {"event": "AgentEnd", "rule": rule, "base": 0})
+    assert saved.status_code == 201
+
+
+async def rows_with(hub: Hub, *ids: str) -> set[str]:
+    """The tables that have a row in which one of these ids stands."""
+    database = hub.store.database
+
+    def read(connection: Connection) -> set[str]:
+        found = set()
+        for table in metadata.sorted_tables:
+            rows = "\n".join(str(tuple(row)) for row in connection.execute(select(table)))
+            if any(id in rows for id in ids):
+                found.add(table.name)
+        return found
+
+    return await database.read(read)
+
+
 @async_test
 async def test_a_deleted_session_fires_its_last_event_and_leaves_nothing(tmp_path: Path) -> None:
-    async with agent_of(tmp_path) as (hub, client, watcher, agent):
+    async with agent_of(tmp_path, STORES) as (hub, client, watcher, agent):
+        await ends_with_a_mark(client)
+        (tmp_path / "agents" / agent / "hookline.yaml").write_text(
+            "hooks: [{on: tool.before, when: {tool: bash, input: {command: push}}, then: {ask: Really?}}]"
+        )
         id = (await client.post("/sessions", {"agent": agent})).json()["id"]
-        await say(hub, client, id, "go")
+        assert (await client.post(f"/sessions/{id}/messages", {"text": "go"})).status_code == 202
+        await eventually(lambda: hub.approvals.waiting())
+        await PageStateTable(hub.store.database).save(id, "<p>drawn</p>")
+        ids = (id, *(thread.id for thread in await hub.store.threads(id)))
+        named = {"sessions", "threads", "messages", "tool_calls", "approvals", "files", "page_states"}
+        assert named <= await rows_with(hub, *ids)
         assert (await client.delete(f"/sessions/{id}")).status_code == 200
         await eventually(lambda: {"id": id, "reason": "deleted"} in watcher.of("session_ended"))
+        assert (tmp_path / "agents" / agent / "ended").exists()
         assert watcher.of("user") == [{"text": "go"}]
-        assert await hub.store.sessions() == []
-        assert await hub.store.messages(id) == []
+        assert await rows_with(hub, *ids) == {key_values.name}  # that it was deleted
         assert (await client.get(f"/sessions/{id}/messages")).status_code == 404
 
 
@@ -116,11 +161,13 @@ async def test_a_deleted_session_is_not_listed_by_its_decisions(tmp_path: Path) 
 @async_test
 async def test_each_end_of_a_session_is_told_once(tmp_path: Path) -> None:
     async with agent_of(tmp_path) as (hub, client, watcher, agent):
+        await ends_with_a_mark(client)
         idle, ended, deleted = [(await client.post("/sessions", {"agent": agent})).json()["id"] for _ in range(3)]
         for runtime in hub.runtimes.running:
             session = runtime.sessions[idle]
             session.last_used = 0
             await runtime.expire()
+        assert (tmp_path / "agents" / agent / "ended").exists()
         assert (await client.post(f"/sessions/{ended}/end")).status_code == 200
         assert (await client.delete(f"/sessions/{deleted}")).status_code == 200
         told = [{"id": idle, "reason": "idle"}, {"id": ended, "reason": "ended at the hub"}]
