@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import time
 from datetime import timedelta
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hookline.hosts.hub import hub_questions
 from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubQuestion, ask_hub
 from hookline.hosts.hub.running_hubs import find_hub
@@ -98,3 +100,62 @@ async def test_a_busy_hub_gets_time_to_store_a_question(patience: int, approved:
         answer = await ask_hub(hub, QUESTION, timedelta(seconds=patience))
     assert (answer is not None and answer.approved) is approved
     assert time.monotonic() - begun < 30
+
+
+class KilledHub:
+    """Takes a question and ends before it answers; nobody listens for a while, then it is back and knows the question."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._server: asyncio.Server | None = None
+
+    async def start(self, port: int = 0) -> int:
+        self._server = await asyncio.start_server(self._answer, "127.0.0.1", port)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(writer):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = re.search(rb"(?i)content-length: (\d+)", head)
+                sent = await reader.readexactly(int(length[1]) if length else 0)
+                if head.startswith(b"POST"):
+                    self.ids.append(json.loads(sent)["id"])
+                    if len(self.ids) == 1:
+                        self.close()
+                        return
+                body = json.dumps({"id": self.ids[0], "state": "approved", "by": "ann"}).encode()
+                status = b"201 Created" if head.startswith(b"POST") else b"200 OK"
+                writer.write(b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+                await writer.drain()
+
+
+@async_test
+async def test_a_question_waits_for_a_hub_that_ended_before_it_said_that_it_has_it() -> None:
+    hub = KilledHub()
+    port = await hub.start()
+    asking = asyncio.ensure_future(ask_hub(JoinedHub(f"http://127.0.0.1:{port}", "key"), QUESTION, MINUTE))
+    await eventually(lambda: hub.ids)
+    await asyncio.sleep(1.2)  # at least one try finds nobody there
+    assert not asking.done()
+    await hub.start(port)
+    answer = await asking
+    assert answer is not None
+    assert answer.approved
+    assert len(hub.ids) > 1
+    assert len(set(hub.ids)) == 1
+    hub.close()
+
+
+@async_test
+async def test_a_host_does_not_wait_for_ever_for_a_hub_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_questions, "_RESTART_SECONDS", 1.0)
+    hub = KilledHub()
+    port = await hub.start()
+    begun = time.monotonic()
+    assert await ask_hub(JoinedHub(f"http://127.0.0.1:{port}", "key"), QUESTION, MINUTE) is None
+    assert time.monotonic() - begun < 20

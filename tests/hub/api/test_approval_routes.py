@@ -123,3 +123,21 @@ async def test_a_viewer_sees_no_secret_of_a_question(tmp_path: Path) -> None:
         assert edited.status_code == 200
         viewer = Client(hub, await token_of(hub, Role.VIEWER))
         assert "hunter2zz" not in (await viewer.get("/approvals?state=answered")).text
+
+
+@async_test
+async def test_a_question_that_is_sent_again_is_stored_once_and_belongs_to_who_sent_it_first(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        first, second = [Client(hub, (await hub.access.add_key(name))[0]) for name in ("one", "two")]
+        body = {"id": "question_0123456789abcdef", "host": "codex", "tool": "Bash", "input": {"command": "git push"}}
+        for _ in range(2):
+            asked = await first.post("/approvals", body)
+            assert (asked.status_code, asked.json()["id"]) == (201, body["id"])
+        assert len(await hub.approvals.waiting()) == 1
+        await hub.approvals.answer("question_0123456789abcdef", True, "maria")
+        assert (await first.post("/approvals", body)).json()["state"] == "approved"
+        other = await second.post("/approvals", body)
+        assert other.json()["id"] != body["id"]
+        assert other.json()["state"] == "waiting"
+        assert (await second.get("/approvals/question_0123456789abcdef")).status_code == 404
+        assert (await first.post("/approvals", {**body, "id": "approval_1"})).status_code == 422

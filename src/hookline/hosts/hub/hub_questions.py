@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import logging
 import platform
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -24,6 +25,7 @@ _POST_TIMEOUT: Final = 30.0  # seconds for a busy hub to store the question; who
 _POLL_SECONDS: Final = 20.0
 _POLL_MARGIN: Final = 5.0  # seconds for the answer of a poll to arrive
 _RETRY_SECONDS: Final = 0.5
+_RESTART_SECONDS: Final = 60.0  # for a hub to come back that ended before it said whether it has the question
 _WITHDRAW_TIMEOUT: Final = 2.0
 
 log = logging.getLogger("hookline")
@@ -73,13 +75,12 @@ async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) ->
         log.warning("the hub at %s has ended; start it with `hookline hub`", hub.url)
         return None
     async with _client(hub) as client:
-        time_to_post = min(_POST_TIMEOUT, patience.total_seconds())
-        posting = asyncio.ensure_future(_post_question(client, question.as_json(patience), time_to_post))
+        sender = _QuestionSender(client, question)
         try:
-            id = await asyncio.shield(posting)
+            id = await sender.send(until)
             return None if id is None else await _wait_for_answer(client, id, until)
         except asyncio.CancelledError:
-            await asyncio.shield(_withdraw(client, posting))
+            await asyncio.shield(sender.withdraw())
             raise
 
 
@@ -91,19 +92,72 @@ async def _client(hub: JoinedHub) -> AsyncIterator[Any]:
         yield client
 
 
-async def _post_question(client: Any, body: dict[str, Any], seconds: float) -> str | None:
-    http = importlib.import_module("httpx2")
-    try:
-        timeout = http.Timeout(seconds, connect=min(_CONNECT_TIMEOUT, seconds))
-        response = await client.post("/approvals", json=body, timeout=timeout)
-        id = response.json().get("id") if response.status_code == 201 else None
-    except (http.HTTPError, ValueError, AttributeError, TypeError) as error:
-        log.warning("the hub cannot be asked: %s", type(error).__name__)
-        return None
-    if not isinstance(id, str):
-        log.warning("the hub did not take the question: status %d", response.status_code)
-        return None
-    return id
+class _HubAway(Exception):
+    """The question did not reach it, or it gave no answer that can be read in time."""
+
+
+class _AnswerLost(Exception):
+    """The connection broke after the question was sent: the hub may have stored it."""
+
+
+class _QuestionSender:
+    """Sends a question until the hub has answered that it is stored. A hub that is killed before it answers shows the question
+    to people when it is back, so the host must go on waiting for it.
+    """
+
+    def __init__(self, client: Any, question: HubQuestion) -> None:
+        self._client = client
+        self._question = question
+        self._id = f"question_{uuid.uuid4().hex[:16]}"
+        self._sending: asyncio.Future[str | None] | None = None
+
+    async def send(self, until: float) -> str | None:
+        """The id of the question. None if the hub cannot be reached, or does not take it."""
+        loop = asyncio.get_running_loop()
+        retry_until = 0.0
+        while True:
+            self._sending = asyncio.ensure_future(self._post(until - loop.time()))
+            try:
+                return await asyncio.shield(self._sending)
+            except (_AnswerLost, _HubAway) as error:
+                if isinstance(error, _AnswerLost) and not retry_until:
+                    retry_until = min(until, loop.time() + _RESTART_SECONDS)
+                if loop.time() + _RETRY_SECONDS >= retry_until:
+                    log.warning("the hub cannot be asked: %s", error)
+                    return None
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def withdraw(self) -> None:
+        """Nobody waits for the answer any more. The hub may have the question although its answer is still under way."""
+        http = importlib.import_module("httpx2")
+        id: str | None = self._id
+        if self._sending is not None:
+            try:
+                id = await self._sending
+            except (_AnswerLost, _HubAway):
+                id = self._id
+        if id is None:
+            return
+        try:
+            await self._client.delete(f"/approvals/{id}", timeout=_WITHDRAW_TIMEOUT)
+        except http.HTTPError as error:
+            log.debug("a question could not be withdrawn: %s", error)
+
+    async def _post(self, seconds: float) -> str | None:
+        http = importlib.import_module("httpx2")
+        body = {"id": self._id, **self._question.as_json(timedelta(seconds=seconds))}
+        timeout = http.Timeout(min(_POST_TIMEOUT, seconds), connect=min(_CONNECT_TIMEOUT, seconds))
+        try:
+            response = await self._client.post("/approvals", json=body, timeout=timeout)
+            id = response.json().get("id") if response.status_code == 201 else None
+        except (http.ReadError, http.RemoteProtocolError) as error:
+            raise _AnswerLost(type(error).__name__) from error
+        except (http.HTTPError, ValueError, AttributeError, TypeError) as error:
+            raise _HubAway(type(error).__name__) from error
+        if not isinstance(id, str):
+            log.warning("the hub did not take the question: status %d", response.status_code)
+            return None
+        return id
 
 
 async def _wait_for_answer(client: Any, id: str, until: float) -> HubAnswer | None:
@@ -142,15 +196,3 @@ def _parse_answer(found: Any) -> HubAnswer | None:
         edited if isinstance(edited, dict) else None,
         why if isinstance(why, str) else "",
     )
-
-
-async def _withdraw(client: Any, posting: asyncio.Future[str | None]) -> None:
-    """Nobody waits for the answer any more. The hub may have the question although its answer is still under way."""
-    http = importlib.import_module("httpx2")
-    id = await posting
-    if id is None:
-        return
-    try:
-        await client.delete(f"/approvals/{id}", timeout=_WITHDRAW_TIMEOUT)
-    except http.HTTPError as error:
-        log.debug("a question could not be withdrawn: %s", error)

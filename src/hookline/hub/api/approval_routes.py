@@ -24,6 +24,7 @@ MAX_WAIT = 25.0  # seconds of a long poll
 class QuestionBody(BaseModel):
     """A host may be newer than the hub: a field that the hub does not know must not cost the question."""
 
+    id: Annotated[str, Field(pattern=r"^question_[0-9a-f]{16}$")] | None = None  # so that a host may send it again
     host: ShortText
     tool: Annotated[str, Field(min_length=1, max_length=256)]
     input: dict[str, Any]

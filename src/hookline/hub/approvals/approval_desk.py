@@ -17,6 +17,7 @@ from hookline.hub.bus.event_bus import APPROVALS
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.outage_log import OutageLog
 from hookline.hub.store.question_table import WAITING, QuestionRow, QuestionTable, mask_text
+from hookline.lazy_dataclasses import replace
 from hookline.record.record_reader import Record
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.store import Store
@@ -52,13 +53,13 @@ class ApprovalDesk:
                 self._denied_edits.watch(each)
 
     async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
-        """Stores the question, and shows it. None if too many wait."""
+        """Stores the question, and shows it. None if too many wait. One that the host has sent before is stored once."""
         if len(self._shown) >= MAX_WAITING:
             return None
         now = time.time()
         seconds = min(max(float(about.pop("seconds")), 0.0), MAX_SECONDS)
         row = QuestionRow(
-            id=f"question_{uuid.uuid4().hex[:16]}",
+            id=about.pop("id", None) or _new_id(),
             origin="",
             key=key,
             input_hash=fingerprint(about["tool"], about["input"]),
@@ -66,7 +67,11 @@ class ApprovalDesk:
             expires=now + seconds,
             **about,
         )
-        await self._questions.add(row)
+        if not await self._questions.add(row):
+            if await self.is_asked_by(row.id, key):
+                return await self.find(row.id)
+            row = replace(row, id=_new_id())  # another host's question has this id
+            await self._questions.add(row)
         earlier = await self._questions.find_remembered(row)
         if earlier is not None:
             await self._questions.close(row.id, "approved", time.time(), by=earlier.by, why="for this session")
@@ -196,6 +201,10 @@ class ApprovalDesk:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _new_id() -> str:
+    return f"question_{uuid.uuid4().hex[:16]}"
 
 
 def _rooms(question: dict[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, select, update
 
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.lazy_dataclasses import dataclass
@@ -17,6 +17,7 @@ from hookline.record.facts import RecordableFacts
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.database import Database, column_values
 from hookline.runtime.storage.hub_tables import questions
+from hookline.runtime.storage.queries import insert_into
 
 WAITING = "waiting"
 
@@ -60,9 +61,15 @@ class QuestionTable:
         self._database = database
         self._masked_until = 0.0  # answers whose time was over by then are masked
 
-    async def add(self, row: QuestionRow) -> None:
-        statement = insert(questions).values(column_values({name: getattr(row, name) for name in _NAMES}))
-        await self._database.write(lambda connection: connection.execute(statement) and None)
+    async def add(self, row: QuestionRow) -> bool:
+        """False if there is one with this id."""
+        values = column_values({name: getattr(row, name) for name in _NAMES})
+
+        def work(connection: Connection) -> bool:
+            statement = insert_into(connection.dialect.name, questions).values(values).on_conflict_do_nothing()
+            return bool(connection.execute(statement).rowcount == 1)
+
+        return await self._database.write(work)
 
     async def find(self, id: str) -> QuestionRow | None:
         found = await self._select(questions.c.id == id, limit=1)
