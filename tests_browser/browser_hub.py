@@ -88,7 +88,7 @@ class HubProcess:
     def bugs(self) -> str:
         """What its log says about errors of its own; empty if there were none."""
         log = (self.home / "hub.log").read_text(errors="replace")
-        return log if "Traceback" in log else ""
+        return log if "Traceback" in log or "has stopped" in log else ""
 
     def write_hooks(self, text: str) -> None:
         """The hooks file of the workspace, trusted."""

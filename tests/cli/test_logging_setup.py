@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
+
+from hookline.cli.logging_setup import start_log
 
 LOGS = """
 hooks:
@@ -55,3 +58,23 @@ def test_the_value_of_a_secret_of_the_environment_is_hidden_wherever_it_stands(h
     result = fire(hookline, "--debug", text="echo correct-horse-battery")
     assert "debug: [runs] stdout the ***, good-morning" in result.stderr
     assert "correct-horse-battery" not in result.stderr
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
+def test_where_an_error_was_raised_is_shown_for_debugging(capsys, monkeypatch, level):
+    """Line by line, so that a text in it cannot begin one."""
+    monkeypatch.setenv("DEPLOY_TOKEN", "correct-horse-battery")
+    log = logging.getLogger("hookline")
+    before = log.handlers, log.level, log.propagate
+    try:
+        start_log(debug=level == logging.DEBUG)
+        try:
+            raise ValueError("correct-horse-battery\x1b[2J")
+        except ValueError as error:
+            log.error("it stopped", exc_info=error)
+    finally:
+        log.handlers, log.level, log.propagate = before
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "error: it stopped"
+    assert all(line.startswith("  ") for line in lines[1:])
+    assert lines[-1] == ("  ValueError: ***\\x1b[2J" if level == logging.DEBUG else "error: it stopped")

@@ -21,7 +21,11 @@ class _LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         from hookline.hooks.masking import mask, secret_values  # most processes log nothing
 
-        return f"{record.levelname.lower()}: {printable(mask(record.getMessage(), secret_values(os.environ)))}"
+        lines = [f"{record.levelname.lower()}: {record.getMessage()}"]
+        if record.exc_info and is_debugging():
+            lines += [f"  {line}" for line in self.formatException(record.exc_info).splitlines()]
+        secrets = secret_values(os.environ)
+        return "\n".join(printable(mask(line, secrets)) for line in lines)
 
 
 class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]

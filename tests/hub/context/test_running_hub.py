@@ -50,4 +50,4 @@ async def test_work_in_the_background_ends_with_the_hub_and_its_failures_are_log
             hub.run_in_background(fail())
             await asyncio.sleep(0.05)
     assert ended == [True]
-    assert "a part of the hub has stopped" in caplog.text
+    assert "a part of the hub has stopped: ValueError: oh (test_running_hub.py:" in caplog.text

@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import time
+import traceback
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -294,7 +295,7 @@ class Hub:
     def _finish_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("a part of the hub has stopped", exc_info=error)
+            _log.error("a part of the hub has stopped: %s", _describe_bug(error), exc_info=error)
             self.problems.set("hub", f"a part of the hub has stopped: {type(error).__name__}; its log says more")
 
     async def _keep_tidying(self) -> None:
@@ -329,6 +330,15 @@ class Hub:
         self.problems.report(
             "chain", f"the record {row.id}-{row.broken} of {where} does not follow from the one before it"
         )
+
+
+def _describe_bug(error: BaseException) -> str:
+    """With the place where it was raised. Of several, the first: they are the work of one task."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    place = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ is not None else None
+    where = "" if place is None else f" ({Path(place.filename).name}:{place.lineno}, in {place.name})"
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _live_row(taken: TakenLine) -> dict[str, Any]:
