@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { editedInput, mainText } from "../src/pages/approvals/approval_card";
+import { describeAnswer, editedInput, mainText } from "../src/pages/approvals/approval_card";
 
 it("shows the only text of an input plainly", () => {
   expect(mainText({ command: "git push" })).toBe("git push");
@@ -13,4 +13,10 @@ it("gives an edited text the shape of the input", () => {
   expect(editedInput('{"path": "b", "content": ""}', { path: "a", content: "b" })).toEqual({ path: "b", content: "" });
   expect(() => editedInput("[1]", { path: "a", content: "b" })).toThrow("object");
   expect(() => editedInput("{", { path: "a", content: "b" })).toThrow();
+});
+
+it("calls an edited call approved only by its hooks", () => {
+  expect(describeAnswer("Bash", { yes: true })).toEqual(["Approved Bash.", "success"]);
+  expect(describeAnswer("Bash", { yes: true, input: { command: "ls" } })[0]).toBe("Sent the edited Bash to its hooks.");
+  expect(describeAnswer("Bash", { yes: false, input: { command: "ls" } })[0]).toBe("Denied Bash.");
 });

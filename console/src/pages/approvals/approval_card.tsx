@@ -29,6 +29,12 @@ export function editedInput(text: string, original: unknown): unknown {
   return parsed;
 }
 
+/** Nobody knows yet whether hooks let an edited call run. */
+export function describeAnswer(tool: string, answer: Answer): [string, "success" | "info"] {
+  if (!answer.yes) return [`Denied ${tool}.`, "info"];
+  return answer.input === undefined ? [`Approved ${tool}.`, "success"] : [`Sent the edited ${tool} to its hooks.`, "info"];
+}
+
 interface ApprovalCardProps {
   approval: Approval;
   compact?: boolean;
@@ -60,7 +66,7 @@ export function ApprovalCard({ approval, compact, isInSession }: ApprovalCardPro
     try {
       await answerApproval(approval.id, body);
       drop(approval.id);
-      showToast(yes ? `Approved ${approval.tool}.` : `Denied ${approval.tool}.`, yes ? "success" : "info");
+      showToast(...describeAnswer(approval.tool, body));
     } catch (error) {
       setBusy(false);
       setFailure(describeError(error));

@@ -46,6 +46,7 @@ export function ApprovalsPage(): JSX.Element {
                       {approval.by ? `${approval.by}, ` : ""}
                       <Ago at={approval.answered_at ?? approval.created} />
                     </span>
+                    {approval.edited != null && !approval.denied_by && <span class="muted answered-why">Edited, then decided again by hooks</span>}
                     {approval.denied_by && (
                       <span class="muted answered-why">
                         Edited, and then denied by <a href={`/decisions/${encodeURIComponent(approval.denied_by.decision)}`}>{approval.denied_by.hook || "a hook"}</a>: {approval.denied_by.reason}
