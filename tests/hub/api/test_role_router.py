@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -95,6 +96,11 @@ async def test_every_path_of_the_api_is_a_route_with_a_role(tmp_path: Path) -> N
         }
         assert described == {name(route).replace(":path}", "}") for route in ROUTES}
         assert create_api(hub).docs_url is None
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=name)
+def test_every_route_says_what_it_does(route: RoleRoute) -> None:
+    assert inspect.getdoc(route.endpoint)
 
 
 def test_a_route_without_a_role_cannot_be_declared() -> None:

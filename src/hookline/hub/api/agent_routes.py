@@ -51,17 +51,20 @@ class AgentChange(RequestBody):
 
 @router.get("/agents", Role.VIEWER)
 async def list_agents(hub: HubOfRequest) -> dict[str, Any]:
+    """Browser agents: those that were made in the console."""
     await hub.agents.load()
     return {"items": [_agent_json(row) for row in hub.agents.rows], "next": None}
 
 
 @router.post("/agents", Role.EDITOR, status_code=201)
 async def add_agent(body: AgentBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """A browser agent with a directory of its own, which is its workspace."""
     return _agent_json(await hub.agents.add(caller.name, **body.model_dump()))
 
 
 @router.get("/agents/{id}", Role.VIEWER)
 async def get_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """One browser agent."""
     return _agent_json(await _find(hub, id))
 
 

@@ -73,6 +73,7 @@ async def get_host_rules(hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/rules/{set:path}/versions/{number}", Role.VIEWER)
 async def get_version(set: str, number: int, hub: HubOfRequest) -> dict[str, Any]:
+    """One version with its text."""
     found = await hub.rules.table.version(_check_set(set).id, min(number, 1_000_000))
     if found is None:
         raise ApiError(404, "there is no such version")
@@ -126,6 +127,7 @@ async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfReque
 
 @router.patch("/rules/{set:path}/rules/{rule}", Role.EDITOR)
 async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """One rule, as the form has it. `base` as with `PUT`."""
     id = _check_set(set).id
     try:
         text = change_rule(hub.rules.text(id), rule, body.event, body.rule)
@@ -136,6 +138,7 @@ async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller:
 
 @router.delete("/rules/{set:path}/rules/{rule}", Role.EDITOR)
 async def remove(set: str, rule: str, hub: HubOfRequest, caller: CallerOfRequest, base: int) -> dict[str, Any]:
+    """One rule less. `base` as with `PUT`."""
     id = _check_set(set).id
     try:
         text = remove_rule(hub.rules.text(id), rule)

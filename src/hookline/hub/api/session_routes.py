@@ -81,6 +81,7 @@ async def import_from_flo(body: FloSession, hub: HubOfRequest, caller: CallerOfR
 
 @router.get("/sessions/{id}", Role.VIEWER, of_session=True)
 async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Its agent, its turns, and whether it is idle, working or ended."""
     try:
         return hub.sessions.describe(await hub.sessions.find(id[:200]))
     except NoSuchSession:
@@ -92,6 +93,7 @@ async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/sessions/{id}/messages", Role.VIEWER)
 async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """What was said and called in it."""
     row = await _find(hub, id)
     return {"items": await hub.store.messages(row), "next": None}
 
@@ -122,11 +124,13 @@ async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: Ca
 
 @router.post("/sessions/{id}/cancel", Role.EDITOR, of_session=True)
 async def cancel_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Stops what the agent does now."""
     return {"ok": await hub.sessions.cancel(await _find(hub, id))}
 
 
 @router.post("/sessions/{id}/end", Role.EDITOR, of_session=True)
 async def end_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Its last events fire; it stays, and can be reopened."""
     await _working(hub.sessions.end(await _find(hub, id)))
     return {"ok": True}
 
@@ -139,6 +143,7 @@ async def resume_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) ->
 
 @router.post("/sessions/{id}/reopen", Role.EDITOR, of_session=True)
 async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """A session that has ended goes on."""
     return hub.sessions.describe(await _working(hub.sessions.reopen(await _find(hub, id), caller.user)))
 
 
@@ -151,6 +156,7 @@ async def delete_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/workspaces", Role.VIEWER)
 async def list_workspaces(hub: HubOfRequest) -> dict[str, Any]:
+    """The directories in which this hub runs agents."""
     return {"items": [{"path": str(path)} for path in hub.config.workspaces], "next": None}
 
 

@@ -35,6 +35,7 @@ class KeyBody(RequestBody):
 
 @router.get("/users", Role.OWNER)
 async def list_users(hub: HubOfRequest) -> dict[str, Any]:
+    """Who may sign in, each with their role."""
     return {"items": [_user_json(each) for each in await hub.access.table.users()], "next": None}
 
 
@@ -82,6 +83,7 @@ async def make_link(id: str, body: LinkBody, hub: HubOfRequest) -> dict[str, Any
 
 @router.get("/keys", Role.OWNER)
 async def list_keys(hub: HubOfRequest) -> dict[str, Any]:
+    """Keys of machines and programs: their names, roles and last use."""
     return {"items": [_credential_json(each) for each in await hub.access.table.credentials("key")], "next": None}
 
 
@@ -94,6 +96,7 @@ async def add_key(body: KeyBody, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.delete("/keys/{id}", Role.OWNER)
 async def remove_key(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """It counts at once, also for open connections."""
     if not await hub.access.table.remove_credential(id[:64], "key"):
         raise ApiError(404, "there is no such key")
     await hub.check_access()
@@ -111,6 +114,7 @@ async def list_sign_ins(hub: HubOfRequest) -> dict[str, Any]:
 
 @router.delete("/sign-ins/{id}", Role.OWNER)
 async def remove_sign_in(id: str, hub: HubOfRequest) -> dict[str, Any]:
+    """Signs this browser out at once."""
     if not await hub.access.table.remove_credential(id[:64], "session"):
         raise ApiError(404, "there is no such session")
     await hub.check_access()
