@@ -92,6 +92,22 @@ def test_the_hub_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_console_is_opened_in_the_browser(tmp_path: Path) -> None:
+    """`xdg-open` is what opens a link on Linux."""
+    opened, program = tmp_path / "opened", tmp_path / "xdg-open"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}.new; mv {opened}.new {opened}\n')
+    program.chmod(0o755)
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "hookline", "hub", "--port", "0", "--open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as hub:
+        assert hub.stdout is not None
+        lines = [hub.stdout.readline() for _ in range(3)]
+        hub.send_signal(signal.SIGINT)
+        assert hub.wait(20) == 0
+    assert opened.read_text() == lines[1].split()[-1]
+
+
+@pytest.mark.slow
 def test_a_second_hub_says_which_one_agents_ask_and_links_lead_to_their_own(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "hookline", "hub"]
