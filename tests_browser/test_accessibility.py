@@ -25,6 +25,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "light": {"scheme": "light", "size": DESKTOP},
     "dark": {"scheme": "dark", "size": DESKTOP},
     "phone": {"scheme": "light", "size": PHONE},
+    "dark phone": {"scheme": "dark", "size": PHONE},
 }
 
 

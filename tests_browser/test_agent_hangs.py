@@ -87,12 +87,20 @@ def test_a_frame_that_hangs_stops_no_other_tab_and_comes_back(context: BrowserCo
     assert other.get_by_text("This page runs it").is_visible()
 
 
-def test_a_frame_that_hangs_is_replaced_within_seconds(page: Page, api: Api) -> None:
+def test_a_frame_that_hangs_is_replaced_within_five_seconds(page: Page, api: Api) -> None:
+    """One of three: the machine may be busy."""
     agent = BrowserAgent(api, "Hangs", [{"say": "done"}])
     frame = agent.open(page)
-    frame.evaluate("setTimeout(() => { for (;;); }, 0)")
-    began = time.monotonic()
-    while not frame.is_detached():
-        assert time.monotonic() - began < 30
-        page.wait_for_timeout(100)
-    assert agent.frame(page).evaluate("typeof hookline.callTool") == "function"
+    seconds = []
+    for _ in range(3):
+        frame.evaluate("setTimeout(() => { for (;;); }, 0)")
+        began = time.monotonic()
+        while not frame.is_detached():
+            assert time.monotonic() - began < 30
+            page.wait_for_timeout(50)
+        frame = agent.frame(page)
+        assert frame.evaluate("typeof hookline.callTool") == "function"
+        seconds.append(time.monotonic() - began)
+        if seconds[-1] <= 5:
+            return
+    raise AssertionError(f"replaced after {seconds} s")

@@ -80,6 +80,32 @@ def test_a_denied_call_of_claude_code_appears_and_opens(page: Page, hub: HubProc
     expect(page.get_by_role("table", name="Decisions")).to_be_visible()
 
 
+WATCH = """
+(text) => {
+  window.shown = 0;
+  const look = () => {
+    if (!window.shown && document.querySelector(".rows-space")?.textContent.includes(text)) window.shown = Date.now();
+  };
+  new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true});
+}
+"""
+
+
+def test_a_denied_call_is_on_the_screen_within_a_second(page: Page, hub: HubProcess) -> None:
+    """After the agent has its answer. One of three: the machine may be busy."""
+    open_decisions(page, hub)
+    seconds = []
+    for number in range(3):
+        page.evaluate(WATCH, f"rm -rf /quick/{number}")
+        bridge(hub, f"rm -rf /quick/{number}")
+        answered = time.time()
+        shown = page.wait_for_function("window.shown", timeout=WAIT).json_value() / 1000
+        seconds.append(shown - answered)
+        if shown - answered <= 1:
+            return
+    raise AssertionError(f"shown after {seconds} s")
+
+
 def test_why_no_other_hook_decided_and_what_today_s_hooks_say(page: Page, hub: HubProcess) -> None:
     hub.run_commands("npm install")
     page.goto(f"{hub.url}/?q=npm+install&event=tool.before")
@@ -138,6 +164,25 @@ def test_pause_freezes_the_list_and_counts(page: Page, hub: HubProcess) -> None:
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
+def test_scrolling_down_freezes_the_list_and_counts(page: Page, hub: HubProcess) -> None:
+    hub.run_commands(*(f"echo scrolled {number}" for number in range(60)))
+    open_decisions(page, hub, "?q=scrolled")
+    scroller = page.locator(".rows-scroll")
+    expect(page.get_by_role("row").filter(has_text="scrolled 59").first).to_be_visible()
+    scroller.evaluate("element => element.scrollTo(0, 900)")
+    seen = page.get_by_role("row").filter(has_text="scrolled 30").first
+    expect(seen).to_be_visible()
+    before = seen.bounding_box()
+    hub.run_commands("echo scrolled meanwhile")
+    more = page.get_by_role("button", name="new decision")
+    expect(more).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("scrolled meanwhile")).to_have_count(0)
+    assert (scroller.evaluate("element => element.scrollTop"), seen.bounding_box()) == (900, before)
+    more.click()
+    expect(page.get_by_role("row").filter(has_text="scrolled meanwhile").first).to_be_visible()
+    assert scroller.evaluate("element => element.scrollTop") == 0
+
+
 PRESS_AT_ONCE = """
 (times) => {
   const key = () => new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true, cancelable: true});
@@ -192,7 +237,7 @@ def test_five_hundred_decisions_a_second(page: Page, hub: HubProcess) -> None:
     count = int(page.get_by_role("table").get_attribute("aria-rowcount") or 0)
     assert count > 2 * 2500 - 250  # after a denied call, nothing runs
     assert measured["rows"] < 60
-    assert measured["heap"] < 60
+    assert measured["heap"] <= 40  # megabytes
 
 
 def test_a_phone_shows_two_lines_for_each_decision(page: Page, hub: HubProcess) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from browser_hub import WAIT, HubProcess, find_violations
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
@@ -27,8 +29,21 @@ def save(page: Page) -> None:
     expect(page.get_by_role("heading", name="Hooks", exact=True)).to_be_visible(timeout=WAIT)
 
 
+NO_EVIL = {"matcher": "^bash$", "inputMatchers": {"command": "curl .*evil"}, "action": "deny", "reason": "Not there."}
+
+
+def replayed(hub: HubProcess) -> dict[str, int]:
+    """What `hookline replay` counts under the hooks of the workspace and the same rule in a file."""
+    file = hub.home / "hub.json"
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [NO_EVIL]}}), encoding="utf-8")
+    done = hub.run("replay", "--with", "hookline.yaml", "--with", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return counts
+
+
 def test_a_deny_rule_with_a_preview(page: Page, hub: HubProcess) -> None:
-    hub.run_commands("echo one", "curl https://evil.example", "curl https://other.example")
+    hub.run_commands("echo one", "curl https://evil.example", "curl https://other.example", "rm -rf build", "git push")
     open_form(page, hub)
     page.get_by_label("Matcher", exact=True).fill("^bash$")
     page.get_by_role("button", name="Add input matcher").click()
@@ -41,6 +56,8 @@ def test_a_deny_rule_with_a_preview(page: Page, hub: HubProcess) -> None:
     expect(preview.get_by_text("tightened")).to_be_visible(timeout=WAIT)
     counts = dict(zip(preview.locator("dt").all_inner_texts(), preview.locator("dd").all_inner_texts(), strict=True))
     assert (counts["matched"], counts["tightened"], counts["loosened"]) == ("1", "1", "0")
+    names = {"events": "decisions", **{name: name for name in ("tightened", "loosened", "changed", "undecided")}}
+    assert {name: int(counts[name]) for name in names} == {name: replayed(hub)[key] for name, key in names.items()}
     expect(preview.get_by_role("listitem")).to_have_count(1)
     assert find_violations(page) == []
     save(page)
