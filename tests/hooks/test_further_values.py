@@ -38,6 +38,16 @@ def test_paths(kind: ToolKind, input: dict[str, Any], paths: list[str]) -> None:
         ({"command": "rm", "args": ["-r", "x"]}, [["rm", "-r", "x"]]),
         ({"command": "rm", "args": "-r x"}, ["rm -r x"]),
         ({"command": "rm", "args": []}, []),
+        ({"command": "rm", "args": '["-r", "x"]'}, [["rm", "-r", "x"]]),
+        (
+            {"command": "rm", "flags": {"force": True, "r": True, "depth": 3, "quiet": False, "more": None}},
+            [["rm", "--force", "-r", "--depth", "3"]],
+        ),
+        (
+            {"command": "rm", "args": ["-r"], "options": ["-f"]},
+            [["rm", "-r"], ["rm", "-f"], ["rm", "-r", "-f"], ["rm", "-f", "-r"]],
+        ),
+        ({"command": "rm", "args": ["a b"], "options": "-f"}, [["rm", "a b"], "rm -f", "rm 'a b' -f", "rm -f 'a b'"]),
         ({"command": ["rm"], "args": ["x"]}, []),
     ],
 )

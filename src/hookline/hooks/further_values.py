@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hookline.hooks.kind_guess import looks_like_path
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
-from hookline.lazy_imports import json, lazy_pattern
+from hookline.lazy_imports import json, lazy_pattern, shlex
 
 COMMAND_LIST: Final = "commands"
 ARGUMENT_FIELDS: Final = (
@@ -84,13 +84,43 @@ def further_commands(input: Mapping[str, Any], commands: tuple[Any, ...]) -> Ite
     """The commands in a list of them, and each command with its arguments."""
     if COMMAND_LIST in input:
         yield from items_of(input[COMMAND_LIST])
-    for name in ARGUMENT_FIELDS:
-        given = input.get(name)
-        for command in commands if given else ():
-            if isinstance(command, str) and isinstance(given, (list, tuple)):
-                yield [command, *given]
-            elif isinstance(command, str) and isinstance(given, str):
-                yield f"{command} {given}"
+    given = [each for name in input if name in ARGUMENT_FIELDS and (each := _arguments(input[name]))]
+    for command in commands if given else ():
+        if isinstance(command, str):
+            yield from (_with_arguments(command, (each,)) for each in given)
+            yield from _with_all_arguments(command, given)
+
+
+def _arguments(value: Any) -> Any:
+    """Text, or a list of words: `{force: true, n: 3}` is `--force -n 3`. None for anything else."""
+    if isinstance(value, Mapping):
+        named = ((f"--{name}" if len(str(name)) > 1 else f"-{name}", each) for name, each in value.items())
+        return [word for flag, each in named for word in _flag_words(flag, each)]
+    value = _decode_list(value) if isinstance(value, str) else value
+    return value if isinstance(value, (str, list, tuple)) else None
+
+
+def _flag_words(flag: str, value: Any) -> tuple[str, ...]:
+    if value is True:
+        return (flag,)
+    return (flag, str(value)) if value is not False and isinstance(value, (str, int, float)) else ()
+
+
+def _with_all_arguments(command: str, given: list[Any]) -> Iterator[Any]:
+    """The command with the arguments of several fields. Each comes first once: nobody knows their order."""
+    for first in range(len(given)) if len(given) > 1 else ():
+        yield _with_arguments(command, (*given[first:], *given[:first]))
+
+
+def _with_arguments(command: str, given: tuple[Any, ...]) -> Any:
+    """Text if one of them is text, which may be shell syntax; otherwise a list of words."""
+    if not any(isinstance(each, str) for each in given):
+        return [command, *(word for each in given for word in each)]
+    return " ".join((command, *(each if isinstance(each, str) else _quoted(each) for each in given)))
+
+
+def _quoted(words: Iterable[Any]) -> str:
+    return " ".join(shlex.quote(str(word)) for word in words)
 
 
 def _paths_in(value: Any) -> Iterator[Any]:
