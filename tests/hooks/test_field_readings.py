@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline import Event
+from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.hooks.tool_input import events_by_field_name
 from hookline.testing import fire
 
@@ -47,9 +48,36 @@ def test_what_a_hook_changes_is_changed_once() -> None:
     assert decision.event.facts["tool"]["input"] == {"path": "a", "file": "b", "content": "c", "mode": 1}
 
 
-def test_a_program_that_fails_is_asked_no_further(tmp_path: Path) -> None:
+_MANY_NAMES = {"name": "mcp__sh__go", "input": {"command": "a", "cmd": "b", "script": "c", "code": "d"}}
+
+
+def test_all_answers_together_have_one_timeout(tmp_path: Path) -> None:
+    command = f"echo x >> {tmp_path}/runs; sleep 0.6"
+    config = {"hooks": {"PreToolUse": [{"command": command, "timeout": 1000, "continueOnError": False}]}}
+    decision = fire(config, {"name": "tool.before", "tool": _MANY_NAMES}, dialect="flo")
+    assert decision.verdict is Verdict.DENY
+    assert [failure.kind for failure in decision.failures] == [FailureKind.TIMEOUT]
+    assert (tmp_path / "runs").read_text().count("x") == 2
+
+
+def test_a_program_that_takes_all_the_time_is_asked_once(tmp_path: Path) -> None:
     command = f"echo x >> {tmp_path}/runs; sleep 9"
     config = {"hooks": {"PreToolUse": [{"command": command, "timeout": 300}]}}
-    tool = {"name": "mcp__sh__go", "input": {"command": "a", "cmd": "b", "script": "c", "code": "d"}}
-    assert fire(config, {"name": "tool.before", "tool": tool}, dialect="flo").verdict.name == "SILENT"
+    assert fire(config, {"name": "tool.before", "tool": _MANY_NAMES}, dialect="flo").verdict is Verdict.SILENT
     assert (tmp_path / "runs").read_text().count("x") == 1
+
+
+def test_a_failure_about_one_reading_does_not_hide_the_answer_about_another() -> None:
+    script = "if (toolInput.command == 'a') throw new Error('x'); if (toolInput.command == 'b') return {decision: 'deny', reason: 'no'}"
+    config = {"hooks": {"PreToolUse": [{"action": "script", "script": script}]}}
+    decision = fire(config, {"name": "tool.before", "tool": _MANY_NAMES}, dialect="flo")
+    assert decision.verdict is Verdict.DENY
+    assert decision.reason.startswith("no")
+
+
+def test_a_failure_about_one_reading_is_reported_and_takes_back_an_allow() -> None:
+    script = "if (toolInput.command == 'b') throw new Error('x'); return {decision: 'allow'}"
+    config = {"hooks": {"PreToolUse": [{"action": "script", "script": script}]}}
+    decision = fire(config, {"name": "tool.before", "tool": _MANY_NAMES}, dialect="flo")
+    assert decision.verdict is Verdict.SILENT
+    assert len(decision.failures) == 1

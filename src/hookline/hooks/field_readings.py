@@ -6,12 +6,14 @@ A condition reads all of them. A program or script looks at one name: a call cou
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from typing import Final
 
-from hookline.hooks.attempt import outcome_of_failure
+from hookline.hooks.attempt import DeadlinePassed, combine_outcomes, outcome_of_failure, run_until
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import Failure, Outcome, Verdict
+from hookline.hooks.host import format_duration
+from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.tool_input import events_by_field_name
 from hookline.lazy_dataclasses import replace
 
@@ -24,21 +26,57 @@ _STRICTEST: Final = len(_STRICTNESS) - 1
 async def strictest_answer(
     hook: Hook, event: Event, ask: Callable[[Event], Awaitable[Outcome | Failure]]
 ) -> Outcome | Failure:
-    """The hook's answer about the call as it is; the strictest one if the call can be read in several ways."""
-    answer = await ask(event)
-    if hook.then.constant is not None:
-        return answer
-    for number, reading in enumerate(events_by_field_name(event)):  # almost always there are none
-        if not hook.judges or isinstance(answer, Failure) or _strictness(answer, hook) == _STRICTEST:
-            break
-        if number == _MAX_READINGS:
-            return _TOO_MANY
-        other = await ask(reading)
-        if _strictness(other, hook) > _strictness(answer, hook):
-            answer = _with_effects(other, answer)
-        if isinstance(other, Failure):  # a program that hangs would take its whole time for each
-            break
-    return answer
+    """The hook's answer about the call as it is; the strictest one if the call can be read in several ways.
+
+    All answers together have the hook's timeout.
+    """
+    if hook.then.constant is not None or not hook.judges:
+        return await ask(event)
+    readings = tuple(islice(events_by_field_name(event), _MAX_READINGS + 1))
+    if not readings:  # almost always
+        return await ask(event)
+    answers = _Answers(hook)
+    asking = answers.collect((event, *readings), ask)
+    if hook.then.instant:
+        await asking
+        return answers.strictest
+    try:
+        await run_until(hook.timeout, asking)
+    except DeadlinePassed:
+        answers.add(Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(hook.timeout)}"))
+    return answers.strictest
+
+
+class _Answers:
+    """Of one hook about one call, kept also if time runs out."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.strictest: Outcome | Failure = SILENT
+        self._hook = hook
+        self._count = 0
+
+    async def collect(self, readings: tuple[Event, ...], ask: Callable[[Event], Awaitable[Outcome | Failure]]) -> None:
+        for reading in readings:
+            if self._count > _MAX_READINGS:
+                self.add(_TOO_MANY)
+            elif not self._count or _strictness(self.strictest, self._hook) < _STRICTEST:
+                self.add(await ask(reading))
+
+    def add(self, answer: Outcome | Failure) -> None:
+        self._count += 1
+        if self._count == 1:
+            self.strictest = answer
+        elif isinstance(answer, Failure) and not isinstance(self.strictest, Failure):
+            self.strictest = _fail_after(self.strictest, answer)
+        elif _strictness(answer, self._hook) > _strictness(self.strictest, self._hook):
+            self.strictest = _with_effects(answer, self.strictest)
+
+
+def _fail_after(first: Outcome, failure: Failure) -> Failure:
+    """The failure, with what the hook answered before. An allow needs an answer about each reading."""
+    kept = replace(first, verdict=Verdict.SILENT) if first.verdict is Verdict.ALLOW else first
+    partial = kept if failure.partial_outcome is None else combine_outcomes((kept, failure.partial_outcome))
+    return replace(failure, partial_outcome=partial)
 
 
 def _strictness(answer: Outcome | Failure, hook: Hook) -> int:
