@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -56,6 +57,10 @@ def _called(name: str, input: Any) -> list[tuple[str, str, Any]]:
         ("multi_tool_use.parallel", {"tool_uses": [{"recipient_name": "functions.bash", "parameters": {"command": "x"}}]}),
         ("parallel", {"calls": [{"name": "bash", "arguments": '{"command": "x"}'}]}),
         ("batch", {"tool_calls": [{"tool": "batch", "parameters": {"tool_calls": [{"tool": "bash", "parameters": {"command": "x"}}]}}]}),
+        ("batch", {"tool_calls": ' [{"tool": "bash", "parameters": {"command": "x"}}]'}),
+        ("batch", {"tool_calls": ['{"tool": "bash", "parameters": {"command": "x"}}']}),
+        ("batch", {"tool_calls": {"tool": "bash", "parameters": {"command": "x"}}}),
+        ("batch", {"tool_calls": [{"type": "function", "function": {"name": "bash", "arguments": '{"command": "x"}'}}]}),
     ],
 )  # fmt: skip
 def test_calls_that_a_call_makes_are_calls_too(name: str, input: Any) -> None:
@@ -74,6 +79,11 @@ def test_calls_too_deep_or_too_many_are_not_judged() -> None:
     for _ in range(10):
         deep = {"tool_calls": [{"tool": "batch", "parameters": deep}]}
     (found,) = tool_facts("opencode", "batch", "1", deep)
+    assert found["parts"] > 1_000
+    text = json.dumps({"command": "x"})
+    for _ in range(8):
+        text = json.dumps({"tool_calls": json.dumps([{"tool": "batch", "parameters": text}])})
+    (found,) = tool_facts("opencode", "batch", "1", json.loads(text))
     assert found["parts"] > 1_000
     many = {"tool_calls": [{"tool": "bash", "parameters": {"command": "x"}}] * 1_001}
     (found,) = tool_facts("opencode", "batch", "1", many)
@@ -99,6 +109,12 @@ def test_unknown_facts_are_left_out() -> None:
 def test_a_list_of_other_things_has_no_calls() -> None:
     calls = [{"name": "Ann", "phone": "1"}]
     assert _called("mcp__crm__log", {"calls": calls}) == [("mcp__crm__log", "other", {"calls": calls})]
+
+
+def test_every_name_of_a_nested_call_is_judged() -> None:
+    call = {"tool": "read", "name": "bash", "function": {"name": "edit", "arguments": {}}, "input": {"command": "x"}}
+    found = _called("batch", {"tool_calls": [call]})
+    assert [name for name, _, _ in found] == ["batch", "read", "bash", "edit"]
 
 
 def test_every_input_of_a_nested_call_is_judged() -> None:

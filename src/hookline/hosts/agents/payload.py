@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
@@ -202,7 +203,7 @@ def decode_values(values: Any) -> Any:
 
 
 def _decode_container(value: Any) -> Any:
-    if not isinstance(value, str) or value[:1] not in ("{", "["):
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:
         found = json.loads(value)
@@ -306,13 +307,25 @@ def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth:
         yield {"name": name, "kind": str(each), "input": _input_fields(each, part)}
     if kind is not ToolKind.OTHER:
         return
-    for call in (call for listed in _CALL_LISTS for call in mapping_list(input, listed)):
+    for call in (call for listed in _CALL_LISTS for call in _listed_calls(input, listed)):
         if depth == _MAX_NESTED:
             raise _TooManyPartsError(MAX_PARTS + 1)
-        called = first_text(call, *_CALL_NAMES).removeprefix("functions.")
+        names = dict.fromkeys(text for key in _CALL_NAMES if (text := first_text(call, key)))
+        # Without an input, it is a list of other things: `calls: [{name: Ann}]`
         given = [decode_object(call[key]) for key in _CALL_INPUTS if key in call]
-        for each in given if called else ():  # without an input, it is a list of other things: `calls: [{name: Ann}]`
+        for called, each in product((text.removeprefix("functions.") for text in names), given):
             yield from _nested_facts(vocabulary, called, kind_in_vocabulary(vocabulary, called), each, depth + 1)
+
+
+def _listed_calls(input: Any, name: str) -> Iterator[Facts]:
+    """The calls of a list, or the only one. Each of them, and the list, may be JSON text."""
+    given = _decode_container(input.get(name)) if isinstance(input, dict) else None
+    for each in given if isinstance(given, list) else (given,):
+        call = decode_object(each)
+        if isinstance(call, dict):
+            yield call
+            if isinstance(function := decode_object(call.get("function")), dict):
+                yield function
 
 
 def _input_fields(kind: ToolKind, input: Any) -> dict[str, Any]:
