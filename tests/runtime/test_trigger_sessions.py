@@ -97,6 +97,27 @@ def test_a_denied_activation_is_told_to_whoever_asked_and_starts_no_turn(tmp_pat
     assert [answer.denied for answer in fired] == ["drafts are not deployed (hook no-drafts, hookline.yaml:3)"]
 
 
+def test_hooks_see_the_prompt_among_the_messages_of_an_activation(tmp_path: Path) -> None:
+    gate = {"type": "gate", "reason": "No drafts."}
+    hook = {
+        "id": "x",
+        "on": "activation",
+        "condition": {"type": "content_contains", "keyword": "DRAFT"},
+        "action": gate,
+    }
+    hooks = json.dumps({"runtime": {"hooks": [hook]}})
+
+    async def work() -> None:
+        app = App((make_agent(),), triggers=(DEPLOY,))
+        async with open_runtime(tmp_path, hooks, ["Deployed."], app=app, file="digitorn.yaml") as (runtime, _):
+            serving = TriggerServer(runtime)
+            answer = await serving.fire(Activation(DEPLOY, {"id": "deploy", "body": {"version": "draft-3"}}))
+            assert answer.denied is not None
+            assert answer.denied.startswith("No drafts.")
+
+    run_async(work)
+
+
 def test_a_cron_waits_for_the_end_of_its_turn(tmp_path: Path) -> None:
     async def work() -> None:
         trigger = Trigger("nightly", TriggerKind.CRON, "0 3 * * *", "Clean up.")

@@ -100,7 +100,7 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "activation",
-        "a trigger (a schedule, a changed file, an HTTP call) is about to start a turn",
+        "a trigger (a schedule, a changed file, an HTTP call) is about to start a turn, with the prompt among its messages",
         ("trigger",),
         _DENY | _NOTES,
         names={"digitorn": ("activation",)},

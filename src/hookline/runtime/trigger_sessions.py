@@ -95,7 +95,9 @@ class TriggerServer:
         except Denied as denied:
             return ActivationResult(denied=str(denied)), None
         try:
-            decision = await session.decide(session.main, "activation", {"trigger": activation.facts})
+            prompt = {"role": "user", "content": activation.prompt}
+            facts = {"trigger": activation.facts, "messages": [*await session.main.history(), prompt]}
+            decision = await session.decide(session.main, "activation", facts)
             await inject_notes(session.main, decision)
         except HooklineError:
             await self._runtime.end(session, "failed")

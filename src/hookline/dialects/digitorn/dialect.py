@@ -107,13 +107,21 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
     agents = at.get("agents")
     if agents is None or agents.value is None:
         return
+    started = _triggered_agents(at.value)
     for agent in agents.items():
         agent.report_misspelling("hooks")
         hooks = agent.get("hooks")
         if hooks is not None:
-            if isinstance(agent.value, dict) and agent.value.get("role") == "specialist":
+            value = agent.value if isinstance(agent.value, dict) else {}
+            if value.get("role") == "specialist" and value.get("id") not in started:
                 _warn_never_fired(hooks)
             yield from _parse_scope_hooks(hooks, _agent_scope(agent))
+
+
+def _triggered_agents(value: dict[str, Any]) -> list[Any]:
+    """The agents with which a trigger starts a session of their own."""
+    triggers = value.get("triggers")
+    return [each.get("agent") for each in triggers if isinstance(each, dict)] if isinstance(triggers, list) else []
 
 
 def _warn_never_fired(hooks: Node) -> None:
