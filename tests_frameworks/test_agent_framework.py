@@ -1,13 +1,14 @@
-"""What only Microsoft's Agent Framework has: tools that the model's provider runs, streams that are read in turns."""
+"""What only Microsoft's Agent Framework has: hosted tools, streams that are read in turns, middleware around our own."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
-from agent_framework import Agent
+from agent_framework import Agent, FunctionMiddleware
 from driver_agent_framework import TrialClient, make_agent
-from trial import CONFIG, Trial
+from trial import CONFIG, Trial, record
 
 from hookline.frameworks.agent_framework import RunStopped, hookline_middleware
 
@@ -43,3 +44,148 @@ def test_streams_that_are_read_in_turns_are_two_runs() -> None:
     assert asyncio.run(go()) == ["RunStopped", "StopAsyncIteration"]
     assert halted.ran == ["echo a"]
     assert other.ran == ["echo b", "echo c", "echo d"]
+
+
+def changed(arguments: Any, command: str) -> Any:
+    return {**arguments, "command": command}
+
+
+class Rewriting(FunctionMiddleware):
+    """Runs another command than the one that hooks decided about."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        context.arguments = changed(context.arguments, self.command)
+        await call_next()
+
+
+class RewritingInPlace(Rewriting):
+    async def process(self, context: Any, call_next: Any) -> None:
+        context.arguments["command"] = self.command
+        await call_next()
+
+
+class RunningItself(Rewriting):
+    """Without the rest of the pipeline."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        context.result = await context.function.invoke(arguments=changed(context.arguments, self.command))
+
+
+class RunningFirst(Rewriting):
+    """The call that was decided, and then another one."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        await call_next()
+        context.arguments = changed(context.arguments, self.command)
+        await call_next()
+
+
+class Retrying(FunctionMiddleware):
+    async def process(self, context: Any, call_next: Any) -> None:
+        await call_next()
+        await call_next()
+
+
+async def to_end(agent: Any, **more: Any) -> None:
+    await agent.run("Go.", **more)
+
+
+async def streamed(agent: Any, **more: Any) -> None:
+    async for _ in agent.run("Go.", stream=True, **more):
+        pass
+
+
+RUNS = pytest.mark.parametrize("run", [to_end, streamed])
+MIDDLEWARE = pytest.mark.parametrize("kind", [Rewriting, RewritingInPlace, RunningItself])
+
+
+def run_with(trial: Trial, run: Any, *later: Any, in_agent: bool = True) -> None:
+    hooks = hookline_middleware(**trial.options)
+    agent = make_agent(trial, [*hooks, *later] if in_agent else hooks)[0]
+    asyncio.run(run(agent, **({} if in_agent else {"middleware": list(later)})))
+    hooks[0].close()
+
+
+@RUNS
+@MIDDLEWARE
+@pytest.mark.parametrize("in_agent", [True, False], ids=["of the agent", "of the run"])
+def test_a_call_that_later_middleware_changes_is_decided_again(run: Any, kind: Any, in_agent: bool) -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, run, kind("rm x"), in_agent=in_agent)
+    assert trial.ran == []
+    assert "Not rm. (hook no-rm, " in trial.read_last
+    assert [each["verdict"] for each in record() if each["event"] == "tool.before"] == ["silent", "deny"]
+    assert not any(each["event"] == "tool.after" for each in record())
+
+
+@RUNS
+@MIDDLEWARE
+def test_hooks_change_what_later_middleware_wants(run: Any, kind: Any) -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, run, kind("echo plain"))
+    assert trial.ran == ["echo altered"]
+    assert "ran echo altered ***" in trial.read_last
+    (after,) = [each for each in record() if each["event"] == "tool.after"]
+    assert after["input"]["command"] == "echo altered"
+
+
+@RUNS
+@MIDDLEWARE
+def test_what_hooks_changed_is_decided_again_if_later_middleware_changes_it(run: Any, kind: Any) -> None:
+    trial = Trial([["echo plain"]])
+    run_with(trial, run, kind("rm x"))
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
+
+
+@RUNS
+def test_each_of_parallel_calls_is_decided_again(run: Any) -> None:
+    class Tail(FunctionMiddleware):
+        async def process(self, context: Any, call_next: Any) -> None:
+            asked = context.arguments["command"]
+            context.arguments = changed(context.arguments, "rm x" if asked == "echo b" else f"{asked} -n")
+            await call_next()
+
+    trial = Trial([["echo a", "echo b", "echo c"]])
+    run_with(trial, run, Tail())
+    assert sorted(trial.ran) == ["echo a -n", "echo c -n"]
+    assert "Not rm." in trial.read_last
+
+
+def test_a_second_call_of_the_rest_is_decided_too() -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, to_end, RunningFirst("rm x"))
+    assert trial.ran == ["echo a"]
+    assert "Not rm." in trial.read_last
+
+
+def test_a_call_that_is_repeated_as_it_was_decided_runs() -> None:
+    trial = Trial([["echo plain"]])
+    run_with(trial, to_end, Retrying())
+    assert trial.ran == ["echo altered", "echo altered"]
+    assert len([each for each in record() if each["event"] == "tool.before"]) == 1
+
+
+@pytest.mark.parametrize("kind", [Rewriting, RunningItself])
+def test_an_ask_about_a_changed_call_is_a_no(kind: Any) -> None:
+    """An approval would be of a call that is changed once more."""
+    trial = Trial([["echo a"]])
+    run_with(trial, to_end, kind("git push"))
+    assert trial.ran == []
+    assert "This pushes." in trial.read_last
+
+
+def test_the_callback_of_the_program_is_asked_about_a_changed_call() -> None:
+    trial = Trial([["echo a"]], options={"config": CONFIG, "ask": lambda question: True})
+    run_with(trial, to_end, Rewriting("git push"))
+    assert trial.ran == ["git push"]
+
+
+def test_agents_without_hooks_stay_as_they_are() -> None:
+    hookline_middleware(config=CONFIG)
+    trial = Trial([["rm x"]])
+    asyncio.run(to_end(make_agent(trial, [Rewriting("rm y")])[0]))
+    assert trial.ran == ["rm y"]

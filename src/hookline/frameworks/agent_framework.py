@@ -1,13 +1,19 @@
-"""Microsoft Agent Framework: `Agent(client, …, middleware=hookline_middleware())`."""
+"""Microsoft Agent Framework: `Agent(client, …, middleware=hookline_middleware())`.
+
+Middleware after ours, also that of a single run, may change a call that hooks have decided, so the method that runs tools is
+wrapped too: a call that no hook has decided about is decided there.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
+from hookline.frameworks.decided_call import DecidedCall, decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -52,11 +58,12 @@ class RunStopped(MiddlewareFailure):
 
 
 def hookline_middleware(*, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> list[Any]:
-    """The middleware for one agent. Sub-agents need it too; it may be the same list. Put it last.
+    """The middleware for one agent. Sub-agents need it too; it may be the same list.
 
     allow_hosted: let the agent have tools that the model's provider runs, which no hook can decide about.
     """
     shared = _Shared(FrameworkHooks(SUPPORT, options), allow_hosted)
+    _guard_tools()
     return [HooklineAgentMiddleware(shared), HooklineChatMiddleware(shared), HooklineFunctionMiddleware(shared)]
 
 
@@ -203,26 +210,72 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
             context.result = answer.refusal
             return
         if answer.is_changed:
-            context.arguments = type(given)(**answer.input) if hasattr(given, "model_dump") else answer.input
+            context.arguments = _like(given, answer.input)
+        decided = DecidedCall(run, call, answer.input)
         try:
-            with run.tool_context():
+            with run.tool_context(), decided.on_its_way(context):
                 await call_next()
         except (MiddlewareTermination, MiddlewareFailure):
             raise
         except Exception as error:
-            after = await run.after_tool(call, None, input=answer.input, error=f"{type(error).__name__}: {error}")
+            if decided.was_stopped:
+                context.result = decided.refusal
+                return
+            ran, text = decided.call, f"{type(error).__name__}: {error}"
+            after = await run.after_tool(ran, None, input=ran.input, error=text)
             if not after.is_changed and not after.notes:
                 raise
             context.result = after.text
             return
-        texts = _texts(context.result)
-        value = "".join(texts) if texts is not None else to_plain_value(context.result)
-        after = await run.after_tool(call, value, input=answer.input)
-        if after.is_changed or (after.notes and texts is not None):
-            context.result = after.text
-        elif after.notes:
-            held = context.result if isinstance(context.result, list) else [context.result]
-            context.result = [*held, Content.from_text(after.notes)]
+        if not decided.was_stopped:
+            await _after_tool(decided, context)
+
+
+async def _after_tool(decided: DecidedCall, context: Any) -> None:
+    texts, call = _texts(context.result), decided.call
+    value = "".join(texts) if texts is not None else to_plain_value(context.result)
+    after = await decided.run.after_tool(call, value, input=call.input)
+    if after.is_changed or (after.notes and texts is not None):
+        context.result = after.text
+    elif after.notes:
+        held = context.result if isinstance(context.result, list) else [context.result]
+        context.result = [*held, Content.from_text(after.notes)]
+
+
+def _guard_tools() -> None:
+    """Once for the process. Calls of agents without hooks stay as they are."""
+    invoke: Any = FunctionTool.invoke
+    if hasattr(invoke, "__wrapped__"):
+        return
+
+    @functools.wraps(invoke)
+    async def guarded(tool: Any, *, arguments: Any = None, context: Any = None, **kwargs: Any) -> Any:
+        decided = decided_call(context)
+        if decided is None:
+            return await invoke(tool, arguments=arguments, context=context, **kwargs)
+        given = _given_arguments(arguments, context, kwargs)
+        call = FrameworkCall(tool.name, to_plain_value(given), kwargs.get("tool_call_id") or decided.call.id)
+        answer = await decided.answer(call)
+        if answer.input is None:
+            return [Content.from_text(answer.refusal or "Not approved.")]
+        if answer.is_changed:
+            arguments = _like(given, answer.input)
+        with decided.running(call, answer.input):
+            return await invoke(tool, arguments=arguments, context=context, **kwargs)
+
+    FunctionTool.invoke = guarded
+
+
+def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> Any:
+    """Where `invoke` looks for them."""
+    if arguments is not None:
+        return arguments
+    named = {name: value for name, value in kwargs.items() if name not in ("tool_call_id", "skip_parsing")}
+    return named or (context.arguments if context is not None else {})
+
+
+def _like(given: Any, input: dict[str, Any]) -> Any:
+    return type(given)(**input) if hasattr(given, "model_dump") else input
 
 
 def _session_id(context: Any) -> str | None:

@@ -1,15 +1,19 @@
 """LangChain and LangGraph: `create_agent(model, tools, middleware=[HooklineMiddleware()])`.
 
-Put it last: middleware after it could change a call that hooks have already decided.
+Middleware after ours may change a call that hooks have decided, so the methods that run tools are wrapped too: a call that
+no hook has decided about is decided there.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Annotated, Any, Final, NotRequired, Unpack
 
-from hookline.errors import extra_required
+from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
+from hookline.frameworks.decided_call import DecidedCall, decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -21,8 +25,10 @@ with extra_required("hookline.frameworks.langchain needs LangChain", "langchain"
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import PrivateStateAttr
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.tools import BaseTool, ToolException
     from langgraph.config import get_config
     from langgraph.errors import GraphBubbleUp
+    from langgraph.prebuilt import ToolNode
     from langgraph.types import Command, interrupt
 
 SUPPORT: Final = FrameworkSupport(
@@ -60,6 +66,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._allow_hosted = allow_hosted
         self.hooks = FrameworkHooks(SUPPORT, options)
+        _guard_tools()
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -157,19 +164,20 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             answer = self.hooks.run_sync(run.before_tool(call, approved=can_pause and _ask(answer.question)))
         if answer.input is None:
             return _refusal(request, answer)
+        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context():
+            with run.tool_context(), decided.on_its_way(request.runtime.config):
                 result = handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
             raise
         except Exception as error:
-            after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=_error_text(error)))
-            return _failed(request, after, error)
-        after = self.hooks.run_sync(
-            run.after_tool(call, *_result_of(result), input=answer.input, error=_error_of(result))
-        )
-        return _changed_result(request, result, after)
+            if decided.was_stopped:
+                return _error_message(request, decided.refusal or "")
+            return _failed(request, self.hooks.run_sync(_after_error(decided, error)), error)
+        if decided.was_stopped:
+            return result
+        return _changed_result(request, result, self.hooks.run_sync(_after_tool(decided, result)))
 
     async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
@@ -178,17 +186,18 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             answer = await run.before_tool(call, approved=can_pause and _ask(answer.question))
         if answer.input is None:
             return _refusal(request, answer)
+        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context():
+            with run.tool_context(), decided.on_its_way(request.runtime.config):
                 result = await handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
             raise
         except Exception as error:
-            after = await run.after_tool(call, None, input=answer.input, error=_error_text(error))
-            return _failed(request, after, error)
-        after = await run.after_tool(call, *_result_of(result), input=answer.input, error=_error_of(result))
-        return _changed_result(request, result, after)
+            if decided.was_stopped:
+                return _error_message(request, decided.refusal or "")
+            return _failed(request, await _after_error(decided, error), error)
+        return result if decided.was_stopped else _changed_result(request, result, await _after_tool(decided, result))
 
     async def _before_model(self, run: AgentRun, request: Any) -> RequestAnswer:
         hosted = None if self._allow_hosted else _hosted_tool(request.tools)
@@ -200,6 +209,98 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         thread = _thread_of(runtime)
         key = state.get(_RUN_KEY) if isinstance(state, Mapping) else None
         return self.hooks.run_of(key or f"{thread or ''}-{_prompt_index(state)}", thread=thread, agent=_agent_name())
+
+
+def _guard_tools() -> None:
+    """Once for the process. Calls of agents without hooks stay as they are."""
+    wrappers = ((ToolNode, _NODE_METHODS), (BaseTool, _TOOL_METHODS))
+    for owner, methods in wrappers:
+        for name, wrap in methods.items():
+            inner = getattr(owner, name, None)
+            if inner is None:
+                raise HooklineError(f"hookline does not know this version of langgraph: {owner.__name__} has no {name}")
+            if not hasattr(inner, "__wrapped__"):
+                setattr(owner, name, wrap(inner))
+
+
+def _guard_node(execute: Callable[..., Any]) -> Callable[..., Any]:
+    """The end of all middleware."""
+
+    @functools.wraps(execute)
+    def guarded(node: Any, request: Any, input_type: Any, config: Any) -> Any:
+        decided = decided_call(config)
+        if decided is None:
+            return execute(node, request, input_type, config)
+        call = _call_of(request)
+        answer = decided.answer_sync(call)
+        if answer.input is None:
+            return _refusal(request, answer)
+        with decided.running(call, answer.input):
+            return execute(node, _changed_call(request, answer), input_type, config)
+
+    return guarded
+
+
+def _guard_async_node(execute: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(execute)
+    async def guarded(node: Any, request: Any, input_type: Any, config: Any) -> Any:
+        decided = decided_call(config)
+        if decided is None:
+            return await execute(node, request, input_type, config)
+        call = _call_of(request)
+        answer = await decided.answer(call)
+        if answer.input is None:
+            return _refusal(request, answer)
+        with decided.running(call, answer.input):
+            return await execute(node, _changed_call(request, answer), input_type, config)
+
+    return guarded
+
+
+def _guard_run(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Middleware may run a tool itself, without its handler."""
+
+    @functools.wraps(run)
+    def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
+        decided = decided_call()
+        if decided is None:
+            return run(tool, tool_input, *args, **kwargs)
+        call = _direct_call(tool, tool_input, kwargs)
+        answer = decided.answer_sync(call)
+        with _running(decided, call, answer):
+            return run(tool, answer.input if answer.is_changed else tool_input, *args, **kwargs)
+
+    return guarded
+
+
+def _guard_async_run(run: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(run)
+    async def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
+        decided = decided_call()
+        if decided is None:
+            return await run(tool, tool_input, *args, **kwargs)
+        call = _direct_call(tool, tool_input, kwargs)
+        answer = await decided.answer(call)
+        with _running(decided, call, answer):
+            return await run(tool, answer.input if answer.is_changed else tool_input, *args, **kwargs)
+
+    return guarded
+
+
+_NODE_METHODS: Final = {"_execute_tool_sync": _guard_node, "_execute_tool_async": _guard_async_node}
+_TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
+
+
+def _direct_call(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> FrameworkCall:
+    given = tool_input if isinstance(tool_input, dict) else {next(iter(tool.args), "input"): tool_input}
+    id = kwargs.get("tool_call_id")
+    return _named_call(tool.name, given, id)
+
+
+def _running(decided: DecidedCall, call: FrameworkCall, answer: CallAnswer) -> AbstractContextManager[None]:
+    if answer.input is None:
+        raise ToolException(answer.refusal or "Not approved.")
+    return decided.running(call, answer.input)
 
 
 def _messages_of(state: Any) -> list[Any]:
@@ -299,9 +400,14 @@ def _stopped(reason: str) -> Any:
 
 
 def _call_of(request: Any) -> FrameworkCall:
+    """Middleware may put another tool in the place of the one that the model named."""
     call = request.tool_call
-    input = to_plain_value(call["args"])
-    return FrameworkCall(call["name"], input, call["id"]) if call.get("id") else FrameworkCall(call["name"], input)
+    return _named_call(call["name"] if request.tool is None else request.tool.name, call["args"], call.get("id"))
+
+
+def _named_call(name: str, given: Any, id: str | None) -> FrameworkCall:
+    input = to_plain_value(given)
+    return FrameworkCall(name, input, id) if id else FrameworkCall(name, input)
 
 
 def _is_only_call(request: Any) -> bool:
@@ -336,6 +442,16 @@ def _changed_call(request: Any, answer: CallAnswer) -> Any:
     if not answer.is_changed:
         return request
     return request.override(tool_call={**request.tool_call, "args": answer.input})
+
+
+async def _after_tool(decided: DecidedCall, result: Any) -> ResultAnswer:
+    call, error = decided.call, _error_of(result)
+    return await decided.run.after_tool(call, *_result_of(result), input=call.input, error=error)
+
+
+async def _after_error(decided: DecidedCall, error: Exception) -> ResultAnswer:
+    call = decided.call
+    return await decided.run.after_tool(call, None, input=call.input, error=_error_text(error))
 
 
 def _error_text(error: Exception) -> str:

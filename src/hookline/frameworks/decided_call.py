@@ -1,0 +1,100 @@
+"""A decided call on its way to its tool.
+
+Code of the program may run in between, such as another middleware, and change the call. An adapter looks here at the last
+point before the tool: a call that hooks have not decided about is decided there.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall
+from hookline.hooks.event import deep_equal
+from hookline.hosts.python.session import Question
+from hookline.lazy_dataclasses import replace
+
+
+class DecidedCall:
+    """A call that hooks allowed. `call` has the input that they left."""
+
+    def __init__(
+        self,
+        run: AgentRun,
+        call: FrameworkCall,
+        input: dict[str, Any],
+        ask: Callable[[Question], bool] = lambda question: False,
+    ) -> None:
+        """ask: asks a person in the framework's own way, on the way to the tool."""
+        self.run = run
+        self._ask = ask
+        self.call = replace(call, input=copy.deepcopy(input))  # the framework's own is changed in place
+        self.refusal: str | None = None
+        self.has_run = False
+
+    @property
+    def was_stopped(self) -> bool:
+        """Hooks refused what the call had become, and no tool ran."""
+        return self.refusal is not None and not self.has_run
+
+    async def answer(self, call: FrameworkCall) -> CallAnswer:
+        """What to do with a call that reaches a tool: `input` or `refusal`."""
+        answer = await self._decide(call)
+        if answer.question is None:
+            return answer
+        return await self._decide(call, approved=self._ask(answer.question))
+
+    def answer_sync(self, call: FrameworkCall) -> CallAnswer:
+        answer = self.run.hooks.run_sync(self._decide(call))
+        if answer.question is None:
+            return answer
+        return self.run.hooks.run_sync(self._decide(call, approved=self._ask(answer.question)))
+
+    async def _decide(self, call: FrameworkCall, *, approved: bool | None = None) -> CallAnswer:
+        """The same call as before needs no new decision."""
+        is_same = call.name == self.call.name and deep_equal(call.input, self.call.input)
+        if is_same and self.run.halted is None:
+            return CallAnswer(call.input)
+        answer = await self.run.before_tool(call, approved=approved)
+        if answer.refusal is not None:
+            self.refusal = answer.refusal
+        return answer
+
+    @contextmanager
+    def on_its_way(self, key: object) -> Iterator[None]:
+        """Around code that may change the call. The key is an object that the framework takes to the tool."""
+        _calls[id(key)] = self
+        token = _stage.set(self)
+        try:
+            yield
+        finally:
+            _stage.reset(token)
+            _calls.pop(id(key), None)
+
+    @contextmanager
+    def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
+        """Around the tool's own code: what it calls is its own affair."""
+        self.has_run = True
+        if call.name == self.call.name or call.id == self.call.id:
+            self.call = replace(call, id=self.call.id, input=copy.deepcopy(input))
+        token = _stage.set(_INSIDE_TOOL)
+        try:
+            yield
+        finally:
+            _stage.reset(token)
+
+
+_INSIDE_TOOL: Final = "inside a tool"
+_stage: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
+_calls: Final[dict[int, DecidedCall]] = {}  # by the id of the framework's object, for threads without the context
+
+
+def decided_call(key: object = None) -> DecidedCall | None:
+    """The call that is on its way here. None for an agent without hooks, and inside of a tool."""
+    stage = _stage.get()
+    if isinstance(stage, str):
+        return None
+    return _calls.get(id(key)) or stage

@@ -1,0 +1,113 @@
+"""What reaches a tool is what hooks decided about, or is decided now."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.frameworks.agent_run import FrameworkCall
+from hookline.frameworks.decided_call import DecidedCall, decided_call
+from hookline.frameworks.framework_hooks import FrameworkHooks
+from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+
+PAUSING = FrameworkSupport("made-up", "Made up", "made-up", "made-up", "1", "…", ALL_EVENTS, pauses=True)
+HOOKS = """
+hooks:
+  - {id: no-rm, on: tool.before, when: {input: {command: {command: rm}}}, then: {deny: Not rm.}}
+  - {id: push, on: tool.before, when: {input: {command: {command: git push}}}, then: {ask: This pushes.}}
+  - {id: enough, on: tool.before, when: {input: {command: halt-me}}, then: {halt: Enough.}}
+"""
+
+
+def bash(command: str) -> FrameworkCall:
+    return FrameworkCall("bash", {"command": command}, "c1")
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Iterator[FrameworkHooks]:
+    file = tmp_path / "hookline.yaml"
+    file.write_text(HOOKS)
+    made = FrameworkHooks(PAUSING, {"config": file})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def decided(hooks: FrameworkHooks) -> DecidedCall:
+    return DecidedCall(hooks.new_run(), bash("ls"), {"command": "ls"})
+
+
+def answer(decided: DecidedCall, call: FrameworkCall) -> tuple[Any, str | None]:
+    given = asyncio.run(decided.answer(call))
+    return given.input, given.refusal
+
+
+def test_the_call_that_was_decided_runs(decided: DecidedCall) -> None:
+    assert answer(decided, bash("ls")) == ({"command": "ls"}, None)
+
+
+def test_a_changed_call_is_decided(decided: DecidedCall) -> None:
+    assert answer(decided, bash("ls -l")) == ({"command": "ls -l"}, None)
+    input, refusal = answer(decided, bash("rm x"))
+    assert input is None
+    assert (refusal or "").startswith("Not rm.")
+    assert decided.was_stopped
+
+
+def test_another_name_is_another_call(decided: DecidedCall) -> None:
+    assert answer(decided, FrameworkCall("sh", {"command": "rm x"}, "c1"))[0] is None
+
+
+def test_a_change_in_place_is_seen(hooks: FrameworkHooks) -> None:
+    given = {"command": "ls"}
+    decided = DecidedCall(hooks.new_run(), bash("ls"), given)
+    given["command"] = "rm x"
+    assert answer(decided, FrameworkCall("bash", given, "c1"))[0] is None
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_an_ask_is_asked_in_the_framework_s_own_way(hooks: FrameworkHooks, approved: bool) -> None:
+    decided = DecidedCall(hooks.new_run(), bash("ls"), {"command": "ls"}, lambda question: approved)
+    assert (decided.answer_sync(bash("git push")).input is not None) is approved
+
+
+def test_without_a_way_to_ask_an_ask_is_a_no(decided: DecidedCall) -> None:
+    assert answer(decided, bash("git push"))[0] is None
+
+
+def test_a_halt_refuses_also_what_was_decided(decided: DecidedCall) -> None:
+    answer(decided, bash("halt-me"))
+    assert answer(decided, bash("ls"))[0] is None
+
+
+def test_the_call_is_found_on_its_way_also_in_a_thread_without_the_context(decided: DecidedCall) -> None:
+    key, found = {"a": 1}, []
+    assert decided_call(key) is None
+    with decided.on_its_way(key):
+        assert decided_call() is decided
+        thread = threading.Thread(target=lambda: found.append((decided_call(key), decided_call({"a": 1}))))
+        thread.start()
+        thread.join()
+    assert found == [(decided, None)]
+    assert decided_call(key) is None
+
+
+def test_what_a_tool_calls_is_its_own_affair(hooks: FrameworkHooks, decided: DecidedCall) -> None:
+    inner, key = DecidedCall(hooks.new_run(), bash("ls"), {}), object()
+    with decided.on_its_way(key), decided.running(bash("ls -l"), {"command": "ls -l"}):
+        assert decided_call(key) is None
+        with inner.on_its_way(object()):
+            assert decided_call() is inner
+    assert decided.has_run
+    assert decided.call.input == {"command": "ls -l"}
+
+
+def test_a_call_of_another_tool_does_not_replace_the_call(decided: DecidedCall) -> None:
+    with decided.running(FrameworkCall("other", {}, "c2"), {}):
+        pass
+    assert decided.call == bash("ls")
