@@ -301,8 +301,9 @@ def test_a_tool_object_of_a_framework_is_refused_with_its_adapter(
 ) -> None:
     base = type("Tool", (), {"__module__": module, "__call__": lambda self: None, **more})
     own = type("MyTool", (base,), {"__module__": "my_program"})
-    with pytest.raises(HooklineError, match=named):
-        hookline.guard(own())
+    for tool in (own(), own):  # as a decorator of the class, it would guard its constructor
+        with pytest.raises(HooklineError, match=f"MyTool is a tool of .*{named}"):
+            hookline.guard(tool)
 
 
 class _Greeter:

@@ -270,13 +270,14 @@ _FRAMEWORK_PACKAGES: Final = {
 
 def _refuse_framework_tool(tool: Any) -> None:
     """A framework would not recognise its own tool with a function around it."""
-    packages = {".".join(each.__module__.split(".")[:count]) for each in type(tool).__mro__ for count in (1, 2)}
+    kind = tool if isinstance(tool, type) else type(tool)
+    packages = {".".join(each.__module__.split(".")[:count]) for each in kind.__mro__ for count in (1, 2)}
     package = next((name for name in _FRAMEWORK_PACKAGES if name in packages), None)
     if package is None:
         return
     framework, adapter = _FRAMEWORK_PACKAGES[package]
     raise HooklineError(
-        f"{type(tool).__name__} is a tool of {framework}. "
+        f"{kind.__name__} is a tool of {framework}. "
         f"Use hookline.frameworks.{adapter}, or guard the function before you make a tool of it."
     )
 
