@@ -63,6 +63,12 @@ class DecidedCall:
             self.refusal = answer.refusal
         return answer
 
+    def ran(self, call: FrameworkCall, input: dict[str, Any]) -> None:
+        """The tool begins to run with this input."""
+        self.has_run = True
+        if call.name == self.call.name or call.id == self.call.id:
+            self.call = replace(call, id=self.call.id, input=copy.deepcopy(input))
+
     @contextmanager
     def on_its_way(self, key: object) -> Iterator[None]:
         """Around code that may change the call. The key is an object that the framework takes to the tool."""
@@ -77,9 +83,7 @@ class DecidedCall:
     @contextmanager
     def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
         """Around the tool's own code: what it calls is its own affair."""
-        self.has_run = True
-        if call.name == self.call.name or call.id == self.call.id:
-            self.call = replace(call, id=self.call.id, input=copy.deepcopy(input))
+        self.ran(call, input)
         token = _stage.set(_INSIDE_TOOL)
         try:
             yield

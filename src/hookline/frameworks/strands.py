@@ -1,11 +1,20 @@
-"""Strands Agents: `Agent(…, interventions=[HooklineHandler()])`."""
+"""Strands Agents: `Agent(…, interventions=[HooklineHandler()])`.
+
+Hooks of the program and middleware of the agent run after interventions and may change a call, so the end of the middleware
+is wrapped too: a call that no hook has decided about is decided there.
+"""
 
 from __future__ import annotations
 
+import functools
+import weakref
+from collections.abc import AsyncIterator, Callable
+from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, RunningCalls, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -16,6 +25,9 @@ from hookline.lazy_dataclasses import dataclass
 with extra_required("hookline.frameworks.strands needs Strands Agents", "strands"):
     from strands.interventions import Deny, Guide, InterventionHandler, Proceed, Transform
     from strands.interventions.actions import default_evaluate
+    from strands.middleware import ExecuteToolStage
+    from strands.middleware._registry import MiddlewareRegistry
+    from strands.types.events import ToolResultEvent
 
 SUPPORT: Final = FrameworkSupport(
     name="strands",
@@ -30,6 +42,9 @@ SUPPORT: Final = FrameworkSupport(
     pauses=True,
 )
 _EMPTY: Final = Proceed()
+_decided_call: Final[ContextVar[tuple[Any, DecidedCall] | None]] = ContextVar("strands_decided_call", default=None)
+"""The agent, and what was decided about its tool."""
+_handlers: Final[weakref.WeakKeyDictionary[Any, HooklineHandler]] = weakref.WeakKeyDictionary()
 
 
 class HooklineHandler(InterventionHandler):
@@ -40,7 +55,7 @@ class HooklineHandler(InterventionHandler):
 
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
-        self._running = RunningCalls()
+        _guard_middleware()
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -93,7 +108,9 @@ class HooklineHandler(InterventionHandler):
         return _EMPTY if reason is None else Guide(feedback=reason)
 
     async def before_tool_call(self, event: Any, **kwargs: Any) -> Any:
-        run, call = self._run_of(event), _call_of(event.tool_use)
+        run, call = self._run_of(event), _call_of(event.selected_tool, event.tool_use)
+        _handlers[event.agent] = self
+        _decided_call.set(None)
         answer = await run.before_tool(call)
         if answer.question is not None:
             asked = answer.question
@@ -105,15 +122,19 @@ class HooklineHandler(InterventionHandler):
             return Deny(reason=answer.refusal or "Not approved.")
         if answer.is_changed:
             event.tool_use["input"] = answer.input
-        self._running.add(event.tool_use)
+        _decided_call.set((event.agent, DecidedCall(run, call, answer.input)))
         current_run.set(run)
         return _EMPTY
 
     async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
-        run, call = self._run_of(event), _call_of(event.tool_use)
-        if not self._running.take(event.tool_use):
+        decided = _decided_call_of(event.agent)
+        if decided is None:
             return _EMPTY
+        _decided_call.set(None)
         current_run.set(None)
+        if decided.was_stopped or event.cancel_message is not None:
+            return _EMPTY
+        run, call = decided.run, decided.call
         failed = event.result.get("status") == "error"
         content = event.result["content"]
         only_text = all(set(block) == {"text"} for block in content)
@@ -126,6 +147,11 @@ class HooklineHandler(InterventionHandler):
         elif after.notes:
             event.result = {**event.result, "content": [*content, {"text": after.notes}]}
         return _EMPTY
+
+    def new_decision(self, context: Any) -> DecidedCall:
+        """For a tool that Strands runs without the event before it: whatever it is, nothing was decided."""
+        call = FrameworkCall("", {}, context.tool_use["toolUseId"])
+        return DecidedCall(self._run_of(context), call, {})
 
     def _run_of(self, event: Any) -> AgentRun:
         key = event.invocation_state.get(_key(event.agent))
@@ -144,8 +170,54 @@ def _thread_of(agent: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _call_of(use: Any) -> FrameworkCall:
-    return FrameworkCall(use["name"], to_plain_value(use["input"]), use["toolUseId"])
+def _call_of(tool: Any, use: Any) -> FrameworkCall:
+    """The tool may be another one than the one that the model named."""
+    name = use["name"] if tool is None else tool.tool_name
+    return FrameworkCall(name, to_plain_value(use["input"]), use["toolUseId"])
+
+
+def _decided_call_of(agent: Any) -> DecidedCall | None:
+    """None inside of a tool that runs another agent."""
+    found = _decided_call.get()
+    return found[1] if found is not None and found[0] is agent else None
+
+
+def _guard_middleware() -> None:
+    """Once for the process. Calls of agents without hooks stay as they are."""
+    compose: Any = MiddlewareRegistry.compose
+    if hasattr(compose, "__wrapped__"):
+        return
+
+    @functools.wraps(compose)
+    def guarded(registry: Any, stage: Any, terminal: Any) -> Any:
+        return compose(registry, stage, _guard_tool(terminal) if stage is ExecuteToolStage else terminal)
+
+    MiddlewareRegistry.compose = guarded
+
+
+def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any], AsyncIterator[Any]]:
+    """The end of all middleware."""
+
+    async def guarded(context: Any) -> AsyncIterator[Any]:
+        handler = _handlers.get(context.agent)
+        if handler is None or context.tool is None:
+            async for event in run_tool(context):
+                yield event
+            return
+        decided = _decided_call_of(context.agent) or handler.new_decision(context)
+        call = _call_of(context.tool, context.tool_use)
+        answer = await decided.answer(call)
+        if answer.input is None:
+            text = f"DENIED: {answer.refusal or 'Not approved.'}"
+            yield ToolResultEvent({"toolUseId": call.id, "status": "error", "content": [{"text": text}]})
+            return
+        if answer.is_changed:
+            context = context.replace(tool_use={**context.tool_use, "input": answer.input})
+        decided.ran(call, answer.input)
+        async for event in run_tool(context):
+            yield event
+
+    return guarded
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,149 @@
+"""What only Strands Agents has: hooks and middleware that run after interventions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from driver_strands import TrialModel, make_agent, make_tool
+from strands import Agent, tool
+from strands.hooks import BeforeToolCallEvent
+from strands.middleware import ExecuteToolStage
+from trial import Trial, record
+
+LATE = 95  # after interventions
+
+
+def in_event(agent: Any, command: str) -> None:
+    def rewrite(event: BeforeToolCallEvent) -> None:
+        event.tool_use = {**event.tool_use, "input": {"command": command}}
+
+    agent.hooks.add_callback(BeforeToolCallEvent, rewrite, order=LATE)
+
+
+def in_place(agent: Any, command: str) -> None:
+    def rewrite(event: BeforeToolCallEvent) -> None:
+        event.tool_use["input"]["command"] = command
+
+    agent.hooks.add_callback(BeforeToolCallEvent, rewrite, order=LATE)
+
+
+def in_input(agent: Any, command: str) -> None:
+    def rewrite(context: Any) -> Any:
+        return context.replace(tool_use={**context.tool_use, "input": {"command": command}})
+
+    agent.add_middleware(ExecuteToolStage.Input, rewrite)
+
+
+def in_wrapper(agent: Any, command: str) -> None:
+    async def rewrite(context: Any, next_fn: Any) -> Any:
+        changed = context.replace(tool_use={**context.tool_use, "input": {"command": command}})
+        async for event in next_fn(changed):
+            yield event
+
+    agent.add_middleware(ExecuteToolStage, rewrite)
+
+
+def to_end(agent: Any) -> None:
+    agent("Go.")
+
+
+def streamed(agent: Any) -> None:
+    async def go() -> None:
+        async for _ in agent.stream_async("Go."):
+            pass
+
+    asyncio.run(go())
+
+
+RUNS = pytest.mark.parametrize("run", [to_end, streamed])
+REWRITES = pytest.mark.parametrize("rewrite", [in_event, in_place, in_input, in_wrapper])
+
+
+@RUNS
+@REWRITES
+@pytest.mark.parametrize("command", ["echo a", "echo plain"])
+def test_a_call_that_later_code_changes_is_decided_again(run: Any, rewrite: Any, command: str) -> None:
+    trial = Trial([[command]])
+    agent, hooks = make_agent(trial)
+    rewrite(agent, "rm x")
+    run(agent)
+    hooks.close()
+    assert trial.ran == []
+    assert "Not rm. (hook no-rm, " in trial.read_last
+    assert [each["verdict"] for each in record() if each["event"] == "tool.before"] == ["silent", "deny"]
+    assert not any(each["event"] == "tool.after" for each in record())
+
+
+@RUNS
+@REWRITES
+def test_hooks_change_what_later_code_wants(run: Any, rewrite: Any) -> None:
+    trial = Trial([["echo a", "echo b"]])
+    agent, hooks = make_agent(trial)
+    rewrite(agent, "echo plain")
+    run(agent)
+    hooks.close()
+    assert trial.ran == ["echo altered", "echo altered"]
+    assert trial.read_last.count("ran echo altered ***") == 2
+    after = [each["input"]["command"] for each in record() if each["event"] == "tool.after"]
+    assert after == ["echo altered", "echo altered"]
+
+
+@REWRITES
+def test_an_ask_about_a_changed_call_is_a_no(rewrite: Any) -> None:
+    trial = Trial([["echo a"]])
+    agent, hooks = make_agent(trial)
+    rewrite(agent, "git push")
+    to_end(agent)
+    hooks.close()
+    assert trial.ran == []
+    assert "This pushes." in trial.read_last
+
+
+@pytest.mark.parametrize("order", [0, LATE])
+def test_a_tool_that_is_put_in_place_of_another_is_decided_about(order: int, own_state: Any) -> None:
+    trial = Trial([["echo a"]])
+
+    @tool
+    def erase(command: str) -> str:
+        """Erases."""
+        return trial.bash(command)
+
+    file = own_state / "hookline.yaml"
+    file.write_text("hooks: [{id: no, on: tool.before, when: {tool: erase}, then: {deny: Not erase.}}]")
+    trial.options = {"config": file}
+    agent, hooks = make_agent(trial)
+
+    def select(event: BeforeToolCallEvent) -> None:
+        event.selected_tool = erase
+
+    agent.hooks.add_callback(BeforeToolCallEvent, select, order=order)
+    to_end(agent)
+    hooks.close()
+    assert trial.ran == []
+    assert "Not erase." in trial.read_last
+
+
+def test_a_call_that_later_code_cancels_has_no_result() -> None:
+    trial = Trial([["echo a"]])
+    agent, hooks = make_agent(trial)
+
+    def cancel(event: BeforeToolCallEvent) -> None:
+        event.cancel_tool = "Not now."
+
+    agent.hooks.add_callback(BeforeToolCallEvent, cancel, order=LATE)
+    to_end(agent)
+    hooks.close()
+    assert trial.ran == []
+    assert not any(each["event"] == "tool.after" for each in record())
+
+
+def test_an_agent_without_hooks_inside_of_a_tool_stays_as_it_is() -> None:
+    trial, inner = Trial([["echo a"]]), Trial([["rm y"]])
+    agent, hooks = make_agent(trial)
+    other = Agent(model=TrialModel(inner), tools=[make_tool(inner)], callback_handler=None)
+    trial.bash = lambda command: str(other("Go."))  # type: ignore[method-assign]
+    to_end(agent)
+    hooks.close()
+    assert inner.ran == ["rm y"]
