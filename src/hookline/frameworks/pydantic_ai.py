@@ -1,12 +1,18 @@
-"""pydantic-ai: `Agent(…, capabilities=[HooklineCapability()])`."""
+"""pydantic-ai: `Agent(…, capabilities=[HooklineCapability()])`.
+
+Toolsets that wrap others, and other capabilities that want the innermost place, may change a call that hooks have decided,
+so the toolsets that run tools are wrapped too: a call that no hook has decided about is decided there.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
+from hookline.frameworks.decided_call import DecidedCall, decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -36,6 +42,7 @@ with extra_required("hookline.frameworks.pydantic_ai needs pydantic-ai", "pydant
         ToolReturnPart,
         UserPromptPart,
     )
+    from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
 SUPPORT: Final = FrameworkSupport(
     name="pydantic_ai",
@@ -73,8 +80,10 @@ class HooklineCapability(AbstractCapability[Any]):
         self.hooks.close()
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Nothing changes a call after hooks have decided it."""
         return CapabilityOrdering(position="innermost")
+
+    def get_wrapper_toolset(self, toolset: Any) -> Any:
+        return toolset.visit_and_replace(_guarded)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         agent = getattr(ctx.agent, "name", None) or ""
@@ -140,19 +149,25 @@ class HooklineCapability(AbstractCapability[Any]):
                 raise ApprovalRequired(metadata={"reason": asked.reason, "hook": asked.hook, "input": asked.input})
         if answer.input is None:
             raise ToolFailed(answer.refusal or "Not approved.")
+        decided = DecidedCall(run, made, answer.input)
         try:
-            with run.tool_context():
+            with run.tool_context(), decided.on_its_way(made):
                 result = await handler(_changed_args(args, made.input, answer.input))
         except (ApprovalRequired, CallDeferred, SkipToolExecution):
             run.keep_decision(made, answer)
             raise
         except Exception as error:
-            after = await run.after_tool(made, None, input=answer.input, error=_error_text(error))
+            if decided.was_stopped:
+                raise
+            ran = decided.call
+            after = await run.after_tool(ran, None, input=ran.input, error=_error_text(error))
             if after.is_changed or after.notes:
                 raise ToolFailed(after.text) from None
             raise
+        if decided.was_stopped:
+            return result
         judged = result.return_value if isinstance(result, ToolReturn) and result.content is None else result
-        after = await run.after_tool(made, to_plain_value(judged), input=answer.input)
+        after = await run.after_tool(decided.call, to_plain_value(judged), input=decided.call.input)
         if after.is_changed and not after.ok:
             raise ToolFailed(after.text)
         if after.is_changed or (after.notes and isinstance(result, str)):
@@ -192,6 +207,41 @@ class HooklineCapability(AbstractCapability[Any]):
 
     def _run_of(self, ctx: Any) -> AgentRun:
         return self.hooks.run_of(ctx.run_id, thread=ctx.conversation_id, agent=getattr(ctx.agent, "name", None) or "")
+
+
+class _GuardedToolset(WrapperToolset[Any]):
+    """The last of the toolsets, which runs the tool."""
+
+    @property
+    def id(self) -> str | None:
+        return self.wrapped.id
+
+    async def for_run(self, ctx: Any) -> Any:
+        """A toolset may be made by a function, for a run or for a step of it."""
+        return (await self.wrapped.for_run(ctx)).visit_and_replace(_guarded)
+
+    async def for_run_step(self, ctx: Any) -> Any:
+        return (await self.wrapped.for_run_step(ctx)).visit_and_replace(_guarded)
+
+    def visit_and_replace(self, visitor: Callable[[AbstractToolset[Any]], AbstractToolset[Any]]) -> Any:
+        return visitor(self)
+
+    async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
+        decided = decided_call()
+        if decided is None:
+            return await self.wrapped.call_tool(name, tool_args, ctx, tool)
+        is_renamed = ctx.tool_call_id == decided.call.id and ctx.tool_name == name  # by a prefix or a map of names
+        shown = decided.call.name if is_renamed else name
+        call = FrameworkCall(shown, to_plain_value(tool_args), ctx.tool_call_id or decided.call.id)
+        answer = await decided.answer(call)
+        if answer.input is None:
+            raise ToolFailed(answer.refusal or "Not approved.")
+        with decided.running(call, answer.input):
+            return await self.wrapped.call_tool(name, _changed_args(tool_args, call.input, answer.input), ctx, tool)
+
+
+def _guarded(toolset: Any) -> Any:
+    return toolset if isinstance(toolset, _GuardedToolset) else _GuardedToolset(toolset)
 
 
 def _can_defer(ctx: Any) -> bool:
