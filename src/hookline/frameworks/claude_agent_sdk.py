@@ -1,12 +1,15 @@
 """Claude Agent SDK: `ClaudeAgentOptions(hooks=HooklineHooks())`.
 
-The SDK runs Claude Code, so that payloads and replies are Claude Code's.
+The SDK runs Claude Code, so that payloads and replies are Claude Code's. Claude Code calls all hooks at the same time, and
+another one may give a tool another input, so its answer is decided about before Claude Code reads it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Unpack
 
 from hookline.engine.decision import Decision
@@ -68,7 +71,9 @@ _EVENTS: Final = (
     "PermissionRequest",
 )
 _TIMEOUT: Final = 600.0  # seconds; each hook has its own, shorter one
+_STRENGTH: Final = {"allow": 1, "ask": 2, "deny": 3}
 _log = logging.getLogger("hookline")
+HookCallback = Callable[[Any, "str | None", Any], Awaitable[Any]]
 
 
 class HooklineHooks(dict[str, list[Any]]):
@@ -80,6 +85,7 @@ class HooklineHooks(dict[str, list[Any]]):
         super().__init__(
             {name: [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
         )
+        self["PreToolUse"] = _JudgedMatchers(self["PreToolUse"], self._answer)
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -148,6 +154,43 @@ class HooklineHooks(dict[str, list[Any]]):
         specific = output.get("hookSpecificOutput", {"hookEventName": name})
         text = "\n\n".join(part for part in (notes, specific.get("additionalContext")) if part)
         return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
+
+
+class _JudgedMatchers(list[Any]):
+    """Hooks that the program adds are decided about: an input that they give is what the tool would run with."""
+
+    def __init__(self, matchers: list[Any], decide: HookCallback) -> None:
+        super().__init__(matchers)
+        self._decide = decide
+
+    def __iter__(self) -> Iterator[Any]:
+        for matcher in super().__iter__():
+            hooks = [each if each == self._decide else _judged(each, self._decide) for each in matcher.hooks]
+            yield dataclasses.replace(matcher, hooks=hooks)
+
+
+def _judged(hook: HookCallback, decide: HookCallback) -> HookCallback:
+    async def judged(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        output = await hook(payload, tool_use_id, context)
+        specific = output.get("hookSpecificOutput") if isinstance(output, dict) else None
+        given = specific.get("updatedInput") if isinstance(specific, dict) else None
+        if given is None:
+            return output
+        answer = await decide({**payload, "tool_input": given}, tool_use_id, context)
+        return _stronger(output, answer)
+
+    return judged
+
+
+def _stronger(output: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The other hook's output, with what hooks decided about the input that it gives."""
+    specific, decided = output["hookSpecificOutput"], answer.get("hookSpecificOutput", {})
+    verdicts = [each.get("permissionDecision") for each in (specific, decided)]
+    strongest = max(verdicts, key=lambda verdict: _STRENGTH.get(str(verdict), 0))
+    merged = {**specific, **decided} if strongest == verdicts[1] else {**decided, **specific}
+    if "updatedInput" in decided:
+        merged["updatedInput"] = decided["updatedInput"]
+    return {**output, **answer, "hookSpecificOutput": merged}
 
 
 def _permission(decision: str, reason: str) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""What only the Claude Agent SDK has: hooks of the program beside ours, which Claude Code calls at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from claude_agent_sdk import HookMatcher
+from driver_claude_agent_sdk import TOOL, _converse, scripted_options
+from trial import Trial, record
+
+from hookline.frameworks.claude_agent_sdk import HooklineHooks
+
+
+def rewriting(command: str, decision: str = "allow") -> HookMatcher:
+    async def rewrite(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        if payload["tool_name"] != TOOL:
+            return {}
+        specific = {"hookEventName": "PreToolUse", "permissionDecision": decision}
+        return {"hookSpecificOutput": {**specific, "updatedInput": {"command": command}}}
+
+    return HookMatcher(hooks=[rewrite])
+
+
+def run_with(trial: Trial, matcher: HookMatcher, place: int) -> None:
+    hooks = HooklineHooks(**trial.options)
+    hooks["PreToolUse"].insert(place, matcher)
+    try:
+        with scripted_options(trial, hooks=hooks) as options:
+            asyncio.run(_converse(trial, options))
+    finally:
+        hooks.close()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("command", ["echo a", "echo plain"])
+def test_an_input_that_another_hook_gives_is_decided_about(place: int, command: str) -> None:
+    trial = Trial([[command]])
+    run_with(trial, rewriting("rm x"), place)
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
+    assert ("deny", "no-rm") in [(each["verdict"], each["hook"]) for each in record()]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_hooks_change_what_another_hook_gives(place: int) -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, rewriting("echo plain"), place)
+    assert trial.ran == ["echo altered"]
+
+
+def test_a_deny_of_another_hook_stays() -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, rewriting("echo b", "deny"), 1)
+    assert trial.ran == []
+
+
+def test_a_hook_that_changes_nothing_stays_as_it_is() -> None:
+    async def look(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        return {}
+
+    trial = Trial([["echo a"]])
+    run_with(trial, HookMatcher(hooks=[look]), 1)
+    assert trial.ran == ["echo a"]
+    assert len([each for each in record() if each["event"] == "tool.before"]) == 1
