@@ -52,6 +52,27 @@ def test_an_input_that_an_agents_callback_changed_is_decided_about(swapped: str)
     assert "s3cret" not in trial.read_last
 
 
+def test_a_list_that_hooks_gave_is_decided_about_again_if_a_callback_changes_it(own_state: Any) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks:\n"
+        "  - {id: words, on: tool.before, then: {set: {input.words: [echo, safe]}}}\n"
+        "  - {id: no-rm, on: tool.before, when: {fact: {tool.input.words.1: rm}}, then: {deny: Not rm.}}\n"
+    )
+    trial = Trial([["echo safe"]], options={"config": file})
+
+    def bash(command: str, words: list[str]) -> str:
+        """Runs a command."""
+        return trial.bash(" ".join(words))
+
+    def swap(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
+        args["words"][1] = "rm"
+
+    model = TrialModel(model="scripted", trial=trial)
+    _run(trial, LlmAgent(name="main", model=model, tools=[bash], before_tool_callback=swap))
+    assert "echo rm" not in trial.ran
+
+
 class Gemini(TrialModel):
     """By its name, ADK gives it the tools that Google runs."""
 

@@ -6,6 +6,7 @@ tools are wrapped too: a call that no hook has decided about is decided there.
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import re
@@ -251,7 +252,7 @@ class HooklineHooks:
             return False
         if answer.is_changed:
             context.tool_input.clear()
-            context.tool_input.update(answer.input)
+            context.tool_input.update(copy.deepcopy(answer.input))
         current_run.set(run)
         return None
 

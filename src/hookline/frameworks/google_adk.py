@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import logging
@@ -151,7 +152,7 @@ class HooklinePlugin(BasePlugin):
             return {"error": answer.refusal}
         if answer.is_changed:  # in place: the tool gets these
             tool_args.clear()
-            tool_args.update(answer.input)
+            tool_args.update(copy.deepcopy(answer.input))
         self._running.add(tool_args)
         current_run.set(run)
         _decided_call.set((run, dataclasses.replace(call, input=answer.input)))
