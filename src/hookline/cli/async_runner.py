@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -18,12 +18,13 @@ class TerminatedError(HooklineError):
     exit_code = 128 + signal.SIGTERM
 
 
-def run_async(work: Coroutine[Any, Any, T]) -> T:
+def run_async(work: Coroutine[Any, Any, T], loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None) -> T:
     if os.environ.get("HOOKLINE_WARM") == "0":
         from hookline.runners.warm.pool import warm_enabled
 
         warm_enabled.set(False)
-    return asyncio.run(_cancel_on_sigterm(work))
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(_cancel_on_sigterm(work))
 
 
 async def _cancel_on_sigterm(work: Coroutine[Any, Any, T]) -> T:

@@ -31,6 +31,7 @@ from hookline.project import BookWatcher, Source, load_file, named_source
 from hookline.project.private_file import state_directory
 from hookline.project.script_lint import script_problems
 from hookline.record.recorder import recorder_of
+from hookline.runners.pipe_loop import new_pipe_loop
 from hookline.runners.server_process import PipeClosedError, Stdio
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def verb(
     for problem in sorted(set(watched.book.problems) - set(errors_of(watched.book.problems))):
         err(str(problem))
     with watched:
-        failure = run_async(_run_proxy(command, url, parsed, name, watched))
+        failure = run_async(_run_proxy(command, url, parsed, name, watched), new_pipe_loop)
     if failure is None:
         return 0
     err(f"hookline: {failure}")

@@ -23,6 +23,7 @@ from hookline.formatting import printable
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import asyncio, lazy_logger, shutil, subprocess
 from hookline.runners.line_dispatcher import MAX_LINE_BYTES, LineDispatcher, LineHandler, LineSplitter
+from hookline.runners.pipe_loop import PipeLoop
 from hookline.runners.supervisor import supervisor_argv
 
 _CHUNK: Final = 64 * 1024  # what a pipe keeps; a larger buffer would be mapped into memory anew for each read
@@ -103,11 +104,19 @@ class PipeReader:
         await dispatcher.run()
 
     def pause_reading(self) -> None:
-        if self._is_pollable and not self._is_closed:
+        if not self._is_pollable or self._is_closed:
+            return
+        if isinstance(self._loop, PipeLoop):
+            self._loop.remove_pipe_reader(self._descriptor)
+        else:
             self._loop.remove_reader(self._descriptor)
 
     def resume_reading(self) -> None:
-        if self._is_pollable and not self._is_closed:
+        if not self._is_pollable or self._is_closed:
+            return
+        if isinstance(self._loop, PipeLoop):
+            self._loop.add_pipe_reader(self._descriptor, self._on_readable)
+        else:
             self._loop.add_reader(self._descriptor, self._on_readable)
 
     def close(self) -> None:
