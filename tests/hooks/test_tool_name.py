@@ -218,3 +218,16 @@ def test_long_names_are_not_kept() -> None:
     assert not subject._certain
     assert not subject._uncertain
     assert guess_kind.cache_info().currsize == 0
+
+
+_FIELDS = ("path", "command", "content", "operation", "action", "language", "file_name", "url", "x")
+_VALUES = ("ls", "file:///a", "write", "bash", "python", "", 1, None, ["ls"], {"command": "ls"})
+
+
+@pytest.mark.parametrize("name", ["write", "run", "execute_code", "terminal", "t", "mcp.shell.send", "Bash", "x" * 300])
+def test_a_guess_that_is_known_by_its_names_is_the_same(name: str) -> None:
+    inputs = [{one: value, other: "text"} for one in _FIELDS for other in _FIELDS for value in _VALUES]
+    for input in (*inputs, {}, {1: "a"}, {True: "a", "path": "b"}, {"y" * 300: "a"}):
+        for _ in range(2):  # the second one is known
+            tool = {"name": name, "input": input}
+            assert guessed_kind(tool) == guessed_kind({**tool, "kind": "other"})  # a declared kind is looked at anew

@@ -51,6 +51,8 @@ _OPERATION_FIELDS: Final = ("operation", "action", "op")
 _OPERATION: Final = "operation "
 LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter", "kernel"))
 """The fields that say in which language code is written."""
+_FIELDS_WITH_SIGNALS: Final = LANGUAGE_FIELDS.union(_OPERATION_FIELDS)
+_PLAIN_TYPES: Final = frozenset((int, float, bool, type(None)))
 _SHELL_LANGUAGES: Final = frozenset(
     ("bash", "sh", "shell", "zsh", "dash", "ksh", "fish", "powershell", "pwsh", "cmd", "bat", "console", "terminal")
 )
@@ -176,6 +178,19 @@ def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
             signals += (_OPERATION + verb[0],)
     code = None if LANGUAGE_FIELDS.isdisjoint(input) else code_signal(input)
     return signals if code is None else (*signals, code)
+
+
+def has_signals_in_values(input: Mapping[str, Any]) -> bool:
+    """False only if `call_signals` depends on nothing but the names of the fields."""
+    if not _FIELDS_WITH_SIGNALS.isdisjoint(input):
+        return True
+    for value in input.values():
+        if type(value) is str:
+            if value.startswith("file:/"):
+                return True
+        elif type(value) not in _PLAIN_TYPES:
+            return True
+    return False
 
 
 def words_of(name: str) -> tuple[str, ...]:

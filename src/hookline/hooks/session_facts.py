@@ -45,12 +45,13 @@ def base_facts(session: SessionInfo) -> dict[str, Any]:
     if session.user is not None:
         facts["user"] = {"name": session.user}
     facts["cwd"] = facts["workspace"] = str(session.directory)
-    facts["time"] = _format_second(int(session.wall))
+    facts["time"] = format_second(int(session.wall))
     return facts
 
 
 @lru_cache(8)  # the events of one second share the text
-def _format_second(wall: int) -> str:
+def format_second(wall: int) -> str:
+    """Seconds since 1970 as a fact."""
     return format_utc(datetime.fromtimestamp(wall, UTC))
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from hookline.errors import UndecidedError
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.host import current_hook
-from hookline.hooks.kind_guess import KindGuess, call_signals, guess_from_server, guess_kind
+from hookline.hooks.kind_guess import KindGuess, call_signals, guess_from_server, guess_kind, has_signals_in_values
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
 from hookline.hooks.tools import (
@@ -36,6 +36,7 @@ from hookline.lazy_dataclasses import dataclass, field
 UNKNOWN_SERVER: Final = "?"
 _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _MAX_SPLITS: Final = 64  # readings of a name such as mcp_a_b_c
+_TEXT: Final = frozenset((str,))
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
 OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session
@@ -209,7 +210,23 @@ def _depends_on_event(name: str, kind: str | None) -> bool:
 def guessed_kind(tool: Any) -> KindGuess | None:
     """The likely kind of a tool whose kind is neither declared nor in the table. An MCP tool's kind is always a guess."""
     name = tool.get("name") if isinstance(tool, dict) else None
-    if not isinstance(name, str) or is_known_name(name):
+    if not isinstance(name, str):
+        return None
+    input = tool.get("input")
+    if type(input) is dict and "kind" not in tool and not has_signals_in_values(input):
+        names = tuple(input)  # of all calls of a tool, there are few
+        if _TEXT.issuperset(map(type, names)) and len(name) + sum(map(len, names)) <= _MAX_CACHED_CHARS:
+            return _guess_by_names(name, names)
+    return _guess(tool, name)
+
+
+@lru_cache(maxsize=1024)
+def _guess_by_names(name: str, fields: tuple[str, ...]) -> KindGuess | None:
+    return _guess({"name": name, "input": dict.fromkeys(fields, "")}, name)
+
+
+def _guess(tool: dict[str, Any], name: str) -> KindGuess | None:
+    if is_known_name(name):
         return None
     kind, address = tool_kind(tool), mcp_address(name)
     if kind is not ToolKind.OTHER:
