@@ -133,6 +133,28 @@ def test_a_plain_file_is_read_to_its_end(tmp_path: os.PathLike[str]) -> None:
     assert asyncio.run(run()).handled == [b"one", b"wait", b"two"]
 
 
+@pytest.mark.parametrize(
+    ("chunk", "is_one"),
+    [
+        (b"a\n", True),
+        (b"a", False),
+        (b"a\nb\n", False),
+        (b"\n", False),
+        (b" a\n", False),
+        (b"abcd\n", False),
+        (b"", False),
+    ],
+)
+def test_one_line_is_recognised(chunk: bytes, is_one: bool) -> None:
+    assert LineSplitter(longest=3).is_one_line(chunk) is is_one
+
+
+def test_the_rest_of_a_line_is_not_taken_for_one() -> None:
+    splitter = LineSplitter()
+    assert list(splitter.split(b"a")) == []
+    assert not splitter.is_one_line(b"b\n")
+
+
 def test_lines_before_one_that_is_too_long_count() -> None:
     lines = LineSplitter(longest=3).split(b"a\n\nb\nlong")
     assert [next(lines), next(lines)] == [b"a", b"b"]

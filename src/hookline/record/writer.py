@@ -183,7 +183,8 @@ class RecordWriter:
         id = f"{self.id}-{number}"
         line = f'{{"id":"{id}","previous":"{previous}","at":"{at}",{text}'.encode()
         hash = line_hash(line)
-        os.pwrite(head, f"{number:020} {hash} {previous} {WRITING}".encode(), 0)
+        # `zfill`, because formatting a number with its width takes longer after a pause
+        os.pwrite(head, f"{str(number).zfill(20)} {hash} {previous} {WRITING}".encode(), 0)
         written = os.write(self._file, line + b"\n")
         if written != len(line) + 1:
             os.ftruncate(self._file, self._size)

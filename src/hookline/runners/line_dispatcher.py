@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from hookline.lazy_imports import asyncio
 
+_SPACE: Final = ord(" ")
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message
 
 LineHandler = Callable[[bytes], Coroutine[Any, Any, None]]
@@ -30,6 +31,14 @@ class LineSplitter:
         self._longest = longest
         self._parts: list[bytes] = []
         self._size = 0
+
+    def is_one_line(self, chunk: bytes) -> bool:
+        """Whether this is one line with its end, as a peer writes it that waits for an answer: splitting takes longer.
+
+        False for a line that may be blank.
+        """
+        end = len(chunk) - 1
+        return end > 0 and not self._parts and chunk.find(b"\n") == end <= self._longest and chunk[0] > _SPACE
 
     def split(self, chunk: bytes) -> Iterator[bytes]:
         """Yields the lines that end in this chunk, without their ends. Then raises LineTooLongError if the rest is too long."""
@@ -66,12 +75,19 @@ class LineDispatcher:
 
     def receive(self, data: bytes) -> None:
         """Takes data as it comes, and b"" at its end."""
+        if self._is_idle and self._splitter.is_one_line(data):
+            self._start(self._handle(data[:-1]))
+            return
         try:
             self._lines.extend(self._splitter.split(data))
         except LineTooLongError as error:
             self._error = error
         self._has_ended = self._has_ended or not data or self._error is not None
         self._handle_lines()
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self._lines and self._waiting is None and not self._done.done()
 
     async def run(self) -> None:
         """Returns at the end of the data. Raises LineTooLongError, and what the handler raises."""

@@ -85,3 +85,57 @@ def test_what_was_found_in_one_call_is_not_said_of_another() -> None:
     assert search("u", {"Path": "a"}) is None
     declared.learn({"tools": [{"name": "u", "inputSchema": {"properties": {"path": {}}}}]})
     assert search("u", {"Path": "a"}) == "Path"
+
+
+CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+
+
+def call(arguments: Any = None, **changes: Any) -> Message:
+    return Message({**CALL, "params": {"name": "t", "arguments": arguments or {"path": "a"}}, **changes})
+
+
+def known_calls() -> DeclaredArguments:
+    declared = DeclaredArguments()
+    declared.remember_correct(call())
+    return declared
+
+
+def test_a_call_with_the_names_of_a_correct_one_is_known() -> None:
+    declared = known_calls()
+    found = declared.parse_known_call(call({"path": "b"}, id="x"))
+    assert found is not None
+    assert (found.tool, found.arguments) == ("t", {"path": "b"})
+    declared.learn({"tools": []})  # it may declare other names now
+    assert declared.parse_known_call(call()) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        call({"path": "a", "Path": "b"}),
+        call({"path": {"x": 1}}),
+        call({"path": [1]}),
+        call(id=None),
+        call(id=True),
+        call(id=1.0),
+        call(method="tools/Call"),
+        call(method=["tools/call"]),
+        call(result={}),
+        call(Method="x"),
+        call(params=None),
+        call(params={"name": "t", "Name": "u", "arguments": {"path": "a"}}),
+        call(params={"name": "u", "arguments": {"path": "a"}}),
+        call(params={"name": ["t"], "arguments": {"path": "a"}}),
+        call(params={"name": "t", "arguments": ["path"]}),
+        call(params={"name": "t"}),
+        Message({"id": 1, "method": "tools/call", "params": {"name": "t", "arguments": {"path": "a"}}}),
+    ],
+)
+def test_every_other_call_is_looked_at_more_closely(message: Message) -> None:
+    assert known_calls().parse_known_call(message) is None
+
+
+def test_long_names_are_not_remembered() -> None:
+    declared = DeclaredArguments()
+    declared.remember_correct(call({"x" * 1_000: "a"}))
+    assert declared.parse_known_call(call({"x" * 1_000: "a"})) is None

@@ -12,6 +12,7 @@ from hookline.hosts.mcp.json_rpc import (
     Message,
     can_elicit,
     declared_kinds,
+    parse_text_result,
     parse_tool_call,
     result_of,
     server_name,
@@ -221,3 +222,23 @@ def test_a_call_counts_more_than_what_its_server_declares() -> None:
     call = parse_tool_call(Message({"id": 1, "params": {"name": "stat", "arguments": {"path": "a"}}}))
     assert isinstance(call, McpToolCall)
     assert call.facts("fs", ToolKind.READ)["kind"] == "read"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Result": {}},
+        {"error": {}},
+        {"method": "x"},
+        {"result": None},
+        {"result": {"content": [text("a")], "IsError": True}},
+        {"result": {"content": [text("a")], "_meta": {}}},
+        {"result": {"content": [text("a")], "resultType": "input_required"}},
+        {"result": {"content": [text("a"), text("b")]}},
+        {"result": {"task": {"taskId": "1"}}},
+    ],
+)
+def test_only_a_plain_text_needs_no_closer_look(changes: dict[str, Any]) -> None:
+    plain = {"jsonrpc": "2.0", "id": 1, "result": {"content": [text("a")], "isError": True}}
+    assert parse_text_result(Message(plain)) == result_of(Message(plain))
+    assert parse_text_result(Message({**plain, **changes})) is None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookline.hosts.mcp.json_rpc import Message, get_object, name_in_other_case
+from hookline.hosts.mcp.json_rpc import CALL_PARAMS, McpToolCall, Message, get_object, name_in_other_case
 
 _MAX_TOOLS: Final = 10_000
-_MAX_CORRECT: Final = 1_000
+_MAX_CORRECT: Final = 1_000  # calls of a tool with the same names of arguments; there are few
+_MAX_REMEMBERED_CHARS: Final = 1_000  # of these names
 _CONTAINERS: Final = frozenset((dict, list))
+_CALL_KEYS: Final = frozenset(("jsonrpc", "id", "method", "params"))
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -32,19 +34,37 @@ class DeclaredArguments:
 
         A server that ignores case takes it for the declared one, and a guard on that one does not see it.
         """
-        name, arguments = call.params.get("name"), call.params.get("arguments")
+        name = call.params.get("name")
         whole = self._schemas.get(name) if isinstance(name, str) else None
-        if not whole:
+        return self._search(call.params.get("arguments"), whole) if whole else None
+
+    def remember_correct(self, call: Message) -> None:
+        """A call in which no name can be read in two ways."""
+        name, arguments = call.params.get("name"), call.params.get("arguments")
+        if isinstance(name, str) and isinstance(arguments, dict) and len(self._correct) < _MAX_CORRECT:
+            names = (name, *arguments)
+            if sum(map(len, names)) <= _MAX_REMEMBERED_CHARS:
+                self._correct.add(names)
+
+    def parse_known_call(self, message: Message) -> McpToolCall | None:
+        """The call, if one with the same names was correct, as almost all are. None if it must be looked at more closely.
+
+        One function, because a process that has slept loads each one anew.
+        """
+        value = message.value
+        if value.keys() != _CALL_KEYS or value["method"] != "tools/call":
             return None
-        if type(arguments) is not dict or not _CONTAINERS.isdisjoint(map(type, arguments.values())):
-            return self._search(arguments, whole)
-        names = (name, *arguments)  # of all calls of a tool, there are few
-        if names in self._correct:
+        id, params = value["id"], value["params"]
+        if type(id) is not int and type(id) is not str:
             return None
-        misspelt = self._search(arguments, whole)
-        if misspelt is None and len(self._correct) < _MAX_CORRECT:
-            self._correct.add(names)
-        return misspelt
+        if type(params) is not dict or not params.keys() <= CALL_PARAMS:
+            return None
+        name, arguments = params.get("name"), params.get("arguments")
+        if type(name) is not str or type(arguments) is not dict or (name, *arguments) not in self._correct:
+            return None
+        if not _CONTAINERS.isdisjoint(map(type, arguments.values())):  # there are names in it
+            return None
+        return McpToolCall(message, name, arguments)
 
     def _search(self, arguments: Any, whole: Mapping[str, Any]) -> str | None:
         todo: list[tuple[Any, list[Mapping[str, Any]]]] = [(arguments, [whole])]

@@ -122,8 +122,9 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
 
 
 _ENVELOPE_KEYS: Final = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
+CALL_PARAMS: Final = frozenset(("name", "arguments", "_meta", "task", "requestState", "inputResponses"))
 _PARAMS_KEYS: Final = {
-    "tools/call": frozenset(("name", "arguments", "_meta", "task", "requestState", "inputResponses")),
+    "tools/call": CALL_PARAMS,
     "tasks/result": frozenset(("taskId",)),
     "initialize": frozenset(("protocolVersion", "capabilities", "clientInfo")),
     "notifications/cancelled": frozenset(("requestId", "reason")),
@@ -233,6 +234,7 @@ def is_deep(value: Any, most: int = MAX_NESTING) -> bool:
 
 
 _CONTAINERS: Final = frozenset((dict, list))
+_OTHER: Final = str(ToolKind.OTHER)
 
 
 def _child_containers(value: Any) -> list[Any]:
@@ -264,14 +266,10 @@ class McpToolCall:
 
     def facts(self, server: str, declared: ToolKind | None = None) -> dict[str, Any]:
         """`declared`: the kind that follows from what the server declares, if the call itself says nothing."""
-        tool = {"name": tool_name(server, self.tool), "input": self.arguments}
-        kind = declared if declared is not None and guessed_kind(tool) is None else ToolKind.OTHER
-        return {
-            "name": tool["name"],
-            "kind": str(kind),
-            "id": str(self.message.id),
-            "input": self.arguments,
-        }
+        name, kind = tool_name(server, self.tool), _OTHER
+        if declared is not None and guessed_kind({"name": name, "input": self.arguments}) is None:
+            kind = str(declared)
+        return {"name": name, "kind": kind, "id": str(self.message.id), "input": self.arguments}
 
 
 def declared_kinds(listed: Mapping[str, Any]) -> dict[str, ToolKind]:
@@ -399,6 +397,19 @@ def _is_preserved(name: str, value: Any) -> bool:
     return False
 
 
+def parse_text_result(message: Message) -> CallResult | None:
+    """The final result of a call in which no name can be read in two ways, as most servers send it: a text.
+
+    None if the message must be looked at more closely.
+    """
+    value = message.value
+    if value.keys() != _RESULT_MESSAGE_KEYS:
+        return None
+    held = value["result"]
+    text = _only_text(held)
+    return None if text is None else CallResult(message, text, held.get("isError") is not True)
+
+
 def result_of(message: Message) -> CallResult | None:
     """None if the result is nested too deep for hooks."""
     answer = "error" if "error" in message.value else "result"
@@ -421,6 +432,7 @@ def result_of(message: Message) -> CallResult | None:
     return CallResult(message, text, held.get("isError") is not True)
 
 
+_RESULT_MESSAGE_KEYS: Final = frozenset(("jsonrpc", "id", "result"))
 _TEXT_RESULT_KEYS: Final = frozenset(("content", "structuredContent", "isError", "resultType"))
 _TEXT_BLOCK_KEYS: Final = frozenset(("type", "text"))
 

@@ -19,7 +19,7 @@ from hookline.errors import MustWait
 from hookline.formatting import printable, shorten
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
-from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hooks.session_facts import SessionInfo, base_facts, format_second
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
@@ -46,6 +46,7 @@ from hookline.hosts.mcp.json_rpc import (
     get_object,
     misspelt_name,
     parse_messages,
+    parse_text_result,
     parse_tool_call,
     result_of,
     server_name,
@@ -127,7 +128,7 @@ class ProxySession:
         self._book = book
         self._recorder = recorder
         self._place = place
-        self._directory = str(place.directory)
+        self._facts = base_facts(SessionInfo(place.session, place.user, place.directory, 0.0, host=HOST_NAME))
         self._calls = 0
         self._start_task: asyncio.Future[None] | None = None
 
@@ -149,11 +150,11 @@ class ProxySession:
             await host.drain(_SHUTDOWN_TIMEOUT)
 
     def event(self, name: str, tool: dict[str, Any] | None = None) -> Event:
-        place = self._place
-        facts = base_facts(
-            SessionInfo(place.session, place.user, self._directory, time.time(), host=HOST_NAME, tool_calls=self._calls)
-        )
-        return Event(name, facts if tool is None else {**facts, "tool": tool})
+        session = {"id": self._place.session, "tool_calls": self._calls}
+        facts = {**self._facts, "session": session, "time": format_second(int(time.time()))}
+        if tool is not None:
+            facts["tool"] = tool
+        return Event(name, facts)
 
     def count_call(self) -> None:
         self._calls += 1
@@ -337,6 +338,10 @@ class Proxy:
         await self._client.send(message.to_bytes())
 
     async def _handle_client_message(self, message: Message) -> None:
+        call = self._arguments.parse_known_call(message)
+        if call is not None and not self._is_pending(message.key):
+            await self._handle_tool_call(call)
+            return
         contradiction = message.contradiction
         if contradiction is not None:
             _log.warning("invalid JSON-RPC message from the client: %s", contradiction)
@@ -348,6 +353,8 @@ class Proxy:
         misspelt = misspelt_name(message)
         if misspelt is None and method == "tools/call":
             misspelt = self._arguments.misspelt_argument(message)
+            if misspelt is None:
+                self._arguments.remember_correct(message)
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
             _log.warning("invalid JSON-RPC message from the client: %s", what)
@@ -364,13 +371,21 @@ class Proxy:
             await self._handle_cancellation(message)
         elif method == "tools/call" and not isinstance(message.id, (int, str)):
             _log.warning("dropped a tool call without an id")
-        elif message.is_request and (message.key in self._pending or self._cancelled_requests.get(message.key)):
+        elif message.is_request and self._is_pending(message.key):
             await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id is still pending"))
         elif method == "tools/call":
-            await self._handle_tool_call(message)
+            parsed = parse_tool_call(message)
+            if isinstance(parsed, str):
+                await self._send(build_error(message.id, INVALID_PARAMS, parsed))
+            else:
+                await self._handle_tool_call(parsed)
         else:
             self._track_request(message)
             await self._server.send(message)
+
+    def _is_pending(self, key: str) -> bool:
+        """Whether the server may still answer a request with this id."""
+        return key in self._pending or self._cancelled_requests.get(key) is not None
 
     def _track_request(self, message: Message) -> None:
         if not message.is_request:
@@ -396,11 +411,8 @@ class Proxy:
         if request.question is not None and self._questions.pop(request.question.key, None) is not None:
             await self._send(elicitation.cancel_notification(request.question))
 
-    async def _handle_tool_call(self, message: Message) -> None:
-        call = parse_tool_call(message)
-        if isinstance(call, str):
-            await self._send(build_error(message.id, INVALID_PARAMS, call))
-            return
+    async def _handle_tool_call(self, call: McpToolCall) -> None:
+        message = call.message
         request = self._pending[message.key] = PendingRequest(message.id, "tools/call", call)
         before = self._continued.pop(message.params.get("requestState"))
         if before is not None and before.call is not None and elicitation.is_same_call(call, before.call):
@@ -525,6 +537,17 @@ class Proxy:
                 await self._refuse(request, before.refusal)
 
     async def _handle_server_message(self, message: Message) -> None:
+        result = parse_text_result(message)
+        if result is not None:
+            request = self._pending.get(message.key)
+            if (
+                request is not None
+                and request.call is not None
+                and request.forwarded is not None
+                and request.deciding is None
+            ):
+                await self._decide_result(request, request.forwarded, result)
+                return
         misspelt = misspelt_name(message)
         what = message.contradiction if misspelt is None else _describe_misspelt(misspelt)
         if what is not None:
@@ -572,13 +595,15 @@ class Proxy:
             self._pending.pop(message.key, None)
             await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        facts = {**self._call_facts(request, request.forwarded), **result.facts()}
-        event = self._session.event("tool.after", facts)
+        await self._decide_result(request, request.forwarded, result)
+
+    async def _decide_result(self, request: PendingRequest, forwarded: McpToolCall, result: CallResult) -> None:
+        event = self._session.event("tool.after", {**self._call_facts(request, forwarded), **result.facts()})
         decision = self._session.ask_hooks_now(event)
         if decision is not None:
             await self._send_result(request, result, event, decision)
         else:
-            request.deciding = self._spawn(self._decide_result(request, result, event))
+            request.deciding = self._spawn(self._wait_for_result_hooks(request, result, event))
 
     def _defer_unfinished(self, request: PendingRequest, message: Message) -> bool:
         """True if this is not the final result: the server asks for something first, or continues as a task."""
@@ -595,7 +620,7 @@ class Proxy:
             return True
         return False
 
-    async def _decide_result(self, request: PendingRequest, result: CallResult, event: Event) -> None:
+    async def _wait_for_result_hooks(self, request: PendingRequest, result: CallResult, event: Event) -> None:
         await self._send_result(request, result, event, await self._session.ask_hooks(event))
 
     async def _send_result(self, request: PendingRequest, result: CallResult, event: Event, decision: Decision) -> None:
