@@ -35,6 +35,20 @@ def test_a_second_engine_says_that_one_is_running(project, process, monkeypatch)
     assert (ended.returncode, ended.stderr) == (0, "hookline: an engine is already running\n")
 
 
+@pytest.mark.parametrize("option", [["--port", "0"], ["--idle", "5"], ["--detached"]])
+def test_an_option_that_the_background_engine_would_not_get_is_refused(option, hookline):
+    ended = hookline("serve", "--background", *option)
+    assert ended.exit_code == 1
+    assert f"--background takes no {option[0]}" in ended.stderr
+
+
+def test_a_port_that_nobody_would_listen_on_is_an_error(project, process, monkeypatch):
+    with running_engine(project.parent / "home") as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        ended = process("serve", "--port", "0")
+    assert (ended.returncode, "already running" in ended.stderr, "--port" in ended.stderr) == (1, True, True)
+
+
 @contextmanager
 def detached_engine(home: Path) -> Iterator[subprocess.Popen[bytes]]:
     code = "from hookline.cli import serve; serve._INSTALL_CHECK_SECONDS = 0.05; from hookline.cli.main import main; main()"

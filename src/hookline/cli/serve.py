@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.bridge_model import ask_user_model
@@ -66,13 +67,24 @@ def verb(idle: float, port: int | None, background: bool, detached: bool) -> int
         log_to_file(AgentCall("", "", b"", "", dict(os.environb)).user_directories.hookline_state)
     directory = client.run_directory({"HOME": str(home()), **os.environ})
     if background:
+        _refuse_options_beside_background()
         return _start_in_background(directory)
     tidy = truncate_log if detached else None
     open_api = partial(LocalApi, directory=Path(directory), port=port)
     beside = _push_until_uninstalled if detached else _push_records
     if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, beside)):
         err("hookline: an engine is already running")
+        if port is not None:
+            raise HooklineError("the running engine keeps the --port that it was started with, if any; end it first")
     return 0
+
+
+def _refuse_options_beside_background() -> None:
+    """An engine may run already, and the one that is started is the bridge's."""
+    context = click.get_current_context()
+    for name in ("idle", "port", "detached"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--background takes no --{name}. Leave --background out.")
 
 
 async def _push_until_uninstalled() -> None:
