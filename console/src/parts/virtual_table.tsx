@@ -52,7 +52,8 @@ export function VirtualTable<T>(props: VirtualTableProps<T>): JSX.Element {
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
 
   const onScroll = (): void => {
-    const element = scroller.current!;
+    const element = scroller.current;
+    if (!element) return; // it was scrolled, and then removed
     setView({ top: element.scrollTop, height: element.clientHeight });
     props.onScroll(element.scrollTop);
     if (element.scrollTop + element.clientHeight > count * rowHeight - 20 * rowHeight) props.onNearEnd();

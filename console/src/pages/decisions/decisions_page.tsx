@@ -72,8 +72,8 @@ export function DecisionsPage(): JSX.Element {
   const goLive = (): void => {
     setPaused(false);
     setFocused(false);
+    setScrolled(false); // the table is made anew below, at its top, and tells nothing
     (document.activeElement as HTMLElement | null)?.blur();
-    document.querySelector(".rows-scroll")?.scrollTo({ top: 0 });
     resets.value += 1;
   };
   const count = feed.ring.size;
