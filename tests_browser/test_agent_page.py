@@ -88,3 +88,30 @@ def test_the_card_of_an_agent_shows_its_tags_and_how_often_its_hooks_fired(page:
     for tag in ("safety", "files"):
         expect(card.get_by_text(tag, exact=True)).to_be_visible()
     assert find_violations(page) == []
+
+
+def test_the_chat_keeps_its_end_in_view(page: Page, api: Api) -> None:
+    """Also when a question takes a part of its place. Who scrolls up stays there."""
+    note = call("runjs", code="\n".join(["// a long script"] * 6 + ["return 'noted'"]))
+    steps = [*[note] * 4, call("bash", command="echo publish"), note, {"say": "first"}, *[note] * 2, {"say": "second"}]
+    agent = BrowserAgent(api, "Talker", steps)
+    asks = "hooks: [{on: tool.before, when: {tool: bash}, then: {ask: Publish it?}}]"
+    (agent.workspace / "hookline.yaml").write_text(asks, encoding="utf-8")
+    agent.open(page)
+    agent.say()
+    question = page.get_by_role("article").filter(has_text="echo publish")
+    expect(question).to_be_visible(timeout=WAIT)
+    chat = page.get_by_role("log", name="Chat")
+    below = "box => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop)"
+    wait_for(lambda: chat.evaluate(below) < 2)
+    expect(chat.get_by_text("waits for approval")).to_be_in_viewport()
+    question.get_by_role("button", name="Approve").click()
+    expect(chat.get_by_text("first")).to_be_in_viewport(timeout=WAIT)
+    wait_for(lambda: chat.evaluate(below) < 2)
+    chat.hover()
+    page.mouse.wheel(0, -300)
+    wait_for(lambda: chat.evaluate(below) > 100)
+    before = chat.evaluate("box => box.scrollTop")
+    agent.say()
+    expect(chat.get_by_text("second")).to_be_attached(timeout=WAIT)
+    assert chat.evaluate("box => box.scrollTop") == before

@@ -178,8 +178,12 @@ def test_the_keyboard_alone(page: Page, hub: HubProcess, calls: list[CodexCall])
 def test_the_decisions_page_shows_what_waits(page: Page, hub: HubProcess, calls: list[CodexCall]) -> None:
     page.goto(hub.url)
     call = ask(hub, calls, "git push origin beside")
+    page.set_viewport_size({"width": 1280, "height": 800})
     aside = page.get_by_role("complementary", name="Waiting approvals")
     expect(aside).to_contain_text("git push origin beside", timeout=WAIT)
+    row = page.get_by_role("row").filter(has_text="git push origin beside").first
+    for shown in (row.get_by_role("cell", name="codex", exact=True), page.get_by_role("columnheader", name="Host")):
+        expect(shown).to_be_visible()
     aside.get_by_role("button", name="Deny").click()
     assert "deny" in call.answer()
     expect(aside).to_have_count(0)

@@ -73,7 +73,8 @@ def test_a_session_of_another_host_is_shown_only(page: Page, hub: HubProcess) ->
 def test_a_question_is_in_view_on_a_phone(page: Page, hub: HubProcess) -> None:
     page.set_viewport_size(PHONE)
     page.goto(f"{hub.url}/agents")
-    page.get_by_role("button", name="New session").first.click()
+    board = page.get_by_role("listitem").filter(has_text="Release board")
+    board.get_by_role("button", name="New session").click(timeout=WAIT)
     page.get_by_role("log", name="Chat").wait_for()
     session = page.url.rpartition("/")[2]
     page.get_by_role("textbox", name="Message").fill("go on")

@@ -46,6 +46,10 @@ def failure(function: Callable[..., Any], seconds: float = 10) -> Failure:
     return failed
 
 
+def test_it_is_described_by_its_name() -> None:
+    assert list(RunPython("there.py:function", Plainly(), print).describe()) == [("python", "there.py:function")]
+
+
 def test_what_it_returns_is_a_change() -> None:
     async def awaited(text: str) -> str:
         await asyncio.sleep(0)

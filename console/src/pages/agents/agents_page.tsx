@@ -131,7 +131,7 @@ function AgentHooks({ hooks }: { hooks: readonly HookRow[] }): JSX.Element {
   return (
     <p class="agent-line agent-hooks">
       <span class="muted">
-        {hooks.length === 1 ? "1 hook" : `${hooks.length} hooks`}, fired {fires === 1 ? "once" : `${fires} times`}
+        {hooks.length === 1 ? "1 hook" : `${hooks.length} hooks`}, {fires === 0 ? "none fired yet" : fires === 1 ? "fired once" : `fired ${fires} times`}
       </span>
       <Tags tags={tags} />
     </p>

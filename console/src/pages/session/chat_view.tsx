@@ -1,6 +1,6 @@
 /** The chat of a session: what was said, each call with what hooks decided about it, and what came of it. */
 
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { DiffView } from "../../parts/diff_view";
 import { InputView } from "../../parts/input_view";
@@ -11,23 +11,11 @@ import type { Chat, ChatCall, ChatItem } from "./chat";
 
 /** `waiting`: calls about which a person is asked. */
 export function ChatView({ chat, waiting }: { chat: Chat; waiting: ReadonlySet<string> }): JSX.Element {
-  const end = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
-  useEffect(() => {
-    const scroller = end.current?.parentElement;
-    if (scroller && follows.current) scroller.scrollTop = scroller.scrollHeight;
-  }, [chat]);
+  const box = useRef<HTMLDivElement>(null);
+  const follow = useFollowing(box);
+  useEffect(follow, [chat]);
   return (
-    <div
-      class="chat"
-      role="log"
-      aria-label="Chat"
-      tabIndex={0}
-      onScroll={(event) => {
-        const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-        follows.current = scrollTop + clientHeight > scrollHeight - 40;
-      }}
-    >
+    <div ref={box} class="chat" role="log" aria-label="Chat" tabIndex={0}>
       {chat.items.map((item) => (
         <ChatLine key={item.key} item={item} waiting={waiting} />
       ))}
@@ -39,9 +27,35 @@ export function ChatView({ chat, waiting }: { chat: Chat; waiting: ReadonlySet<s
           <span class="visually-hidden">The agent works</span>
         </p>
       )}
-      <div ref={end} />
     </div>
   );
+}
+
+/** Keeps the end in view, also when the box shrinks, until the person scrolls up. Returns what to call after a change. */
+function useFollowing(box: RefObject<HTMLDivElement | null>): () => void {
+  const follows = useRef(true);
+  const follow = (): void => {
+    if (box.current && follows.current) box.current.scrollTop = box.current.scrollHeight;
+  };
+  useEffect(() => {
+    const scroller = box.current;
+    if (!scroller) return undefined;
+    let before = 0;
+    const look = (): void => {
+      const { scrollTop, clientHeight, scrollHeight } = scroller;
+      if (scrollTop + clientHeight > scrollHeight - 40) follows.current = true;
+      else if (scrollTop < before) follows.current = false; // what was added since only makes the end further away
+      before = scrollTop;
+    };
+    const observer = new ResizeObserver(follow);
+    observer.observe(scroller);
+    scroller.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      scroller.removeEventListener("scroll", look);
+    };
+  }, []);
+  return follow;
 }
 
 function ChatLine({ item, waiting }: { item: ChatItem; waiting: ReadonlySet<string> }): JSX.Element {

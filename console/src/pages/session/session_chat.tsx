@@ -112,8 +112,11 @@ export function SessionChat({ session, showsEnd = false }: SessionChatProps): JS
 function useEndOfPage(isOn: boolean, changes: readonly unknown[]): void {
   const isAtEnd = useRef(true);
   useEffect(() => {
+    let before = 0;
     const look = (): void => {
-      isAtEnd.current = window.scrollY + window.innerHeight > document.documentElement.scrollHeight - 80;
+      if (window.scrollY + window.innerHeight > document.documentElement.scrollHeight - 80) isAtEnd.current = true;
+      else if (window.scrollY < before) isAtEnd.current = false;
+      before = window.scrollY;
     };
     window.addEventListener("scroll", look, { passive: true });
     return () => window.removeEventListener("scroll", look);

@@ -98,7 +98,7 @@ class RunPython:
         return self.calling.reads
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "runpython", describe_json(self)
+        yield "python", self.name
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned = await _call_function(
