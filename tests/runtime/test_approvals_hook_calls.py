@@ -86,7 +86,8 @@ def test_a_person_answers_for_the_call_of_a_tools_code(tmp_path: Path, yes: bool
 
 def test_nobody_there_is_a_no(tmp_path: Path) -> None:
     async def work() -> None:
-        async with open_runtime(tmp_path, f"hooks:\n{GUARD}{MAKER}", unattended=True) as (runtime, _):
+        hooks = f"hooks:\n{GUARD}{MAKER.replace('0.2s', '30s')}"
+        async with open_runtime(tmp_path, hooks, unattended=True) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
             assert (
                 seen.of_type(ToolCallFinished)[0].result.error
