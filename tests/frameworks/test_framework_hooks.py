@@ -142,6 +142,15 @@ def test_the_sessions_end_when_nobody_holds_the_adapter(tmp_path: Path) -> None:
     assert ended.exists()
 
 
+def test_the_program_waits_for_the_sessions_of_an_adapter_that_nobody_holds(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: end, on: session.end, then: {run: sleep 0.5; touch ended}}]"
+    (tmp_path / "hookline.yaml").write_text(hooks)
+    subprocess.run(
+        [sys.executable, "-c", f"{PROGRAM}import gc\ndel hooks\ngc.collect()\n"], cwd=tmp_path, check=True, timeout=60
+    )
+    assert (tmp_path / "ended").exists()
+
+
 def test_closed_from_async_code(tmp_path: Path) -> None:
     async def go() -> None:
         hooks = make(tmp_path)

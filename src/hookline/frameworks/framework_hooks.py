@@ -124,9 +124,9 @@ class FrameworkHooks:
             self.session.close()
 
     def __del__(self) -> None:
-        """An adapter that nobody holds any more ends its sessions, without making anybody wait."""
+        """An adapter that nobody holds any more ends its sessions, without making anybody but the program's end wait."""
         if getattr(self, "_conversations", None):
-            threading.Thread(target=self.close, name="hookline-close", daemon=True).start()
+            threading.Thread(target=self.close, name="hookline-close").start()
 
     async def aclose(self) -> None:
         """Like `close`, from async code."""
@@ -145,7 +145,7 @@ class FrameworkHooks:
                 self._conversations.popitem(last=False)[1] if len(self._conversations) > _MAX_CONVERSATIONS else None
             )
         if oldest is not None:
-            threading.Thread(target=self._end, args=(oldest,), name="hookline-end", daemon=True).start()
+            threading.Thread(target=self._end, args=(oldest,), name="hookline-end").start()
         return found
 
     def _end(self, conversation: Conversation) -> None:

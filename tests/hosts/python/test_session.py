@@ -573,3 +573,36 @@ def test_a_forked_process_needs_a_session_of_its_own(config: Path, how: str) -> 
     assert all("Start a session in the child process" in line for line in refused), done.stdout
     unused = ["Not rm.", "left"] if how == "fork" else []
     assert rest == ["Not rm.", "ran ls", *unused, "left"]
+
+
+SEARCHES_AT_EXIT = """
+import asyncio, re2, time
+from hookline.hosts.python.session import _LoopThread
+
+class SlowToEnd:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.3)
+
+slow_to_end = SlowToEnd()
+words = re2.Set.SearchSet()
+words.Add("needle[0-9]+x")
+words.Compile()
+text = b"needle" * 5_000_000
+tasks = []
+
+async def search():
+    while True:
+        words.Match(text)
+        await asyncio.sleep(0)
+
+async def begin():
+    tasks.append(asyncio.create_task(search()))
+
+thread = _LoopThread()
+thread.run(begin())
+time.sleep(0.1)
+"""
+
+
+def test_a_program_may_end_while_a_session_searches_in_its_own_thread() -> None:
+    subprocess.run([sys.executable, "-c", SEARCHES_AT_EXIT], check=True, timeout=60)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextvars
 import inspect
 import os
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from datetime import timedelta
@@ -41,6 +43,7 @@ T = TypeVar("T")
 
 NOBODY_ANSWERED: Final = "nobody answered"
 _HUB_PATIENCE: Final = timedelta(minutes=10)
+_WAIT_AT_EXIT: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,7 +456,10 @@ class _MoveToLoop:
 
 
 class _LoopThread:
-    """An event loop in a thread, started when it is first needed."""
+    """An event loop in a thread, started when it is first needed, and stopped when the program ends.
+
+    A program that ends in the middle of RE2's search in another thread aborts, because Python unwinds that thread through C++.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -470,6 +476,7 @@ class _LoopThread:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="hookline", daemon=True)
                 self._thread.start()
+                _running_loops.add(self)
         if threading.current_thread() is self._thread:
             work.close()
             raise HooklineError("a guarded tool that is not async was called by a hook's own loop")
@@ -492,13 +499,28 @@ class _LoopThread:
         context.run(_is_run_in_place.set, False)
         return self.run(work, context)  # it stands at a _MoveToLoop
 
-    def close(self) -> None:
+    def close(self, wait: timedelta | None = None) -> None:
+        """Stops the loop. After `wait`, a thread that is still busy is left alone."""
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+            thread.join(None if wait is None else wait.total_seconds())
+            if not thread.is_alive():
+                loop.close()
+
+
+_running_loops: Final[weakref.WeakSet[_LoopThread]] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_loops() -> None:
+    for each in list(_running_loops):
+        each.close(_WAIT_AT_EXIT)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_running_loops.clear)  # closing a copy would stop the loop of the parent
 
 
 async def _run_in_context(work: Coroutine[Any, Any, T], context: contextvars.Context) -> T:
