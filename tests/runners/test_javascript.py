@@ -442,3 +442,37 @@ def test_an_error_in_a_timer_is_logged_and_the_script_goes_on(caplog: pytest.Log
 )
 def test_a_timer_does_not_outlive_the_deadline(source: str) -> None:
     assert failure(source, timeout=0.3)[0] is FailureKind.TIMEOUT
+
+
+def rounds_while(script: ScriptCall) -> int:
+    """How many rounds the event loop makes while the script runs, after one that made the contexts."""
+
+    async def run() -> int:
+        for _ in range(3):
+            await run_script(ScriptCall("", {}), NullHost())
+            await asyncio.sleep(0.05)
+        running, rounds = asyncio.ensure_future(run_script(script, NullHost())), 0
+        while not running.done():
+            rounds += 1
+            await asyncio.sleep(0)
+        await asyncio.gather(running, return_exceptions=True)
+        return rounds
+
+    return asyncio.run(run())
+
+
+def test_a_short_script_ends_before_the_loop_goes_on() -> None:
+    assert min(rounds_while(ScriptCall("return 1", {})) for _ in range(20)) == 1
+
+
+@pytest.mark.parametrize("source", ["for (;;) {}", "await new Promise(done => setTimeout(done, 50))"])
+def test_the_loop_goes_on_while_a_longer_script_runs(source: str) -> None:
+    assert rounds_while(ScriptCall(source, {}, timedelta(seconds=0.2))) >= 2
+
+
+def test_many_scripts_at_once_all_end() -> None:
+    async def run() -> list[Any]:
+        sources = ["return 1", "let n = 0; while (n < 1e5) n++; return n", "await null; return 3"] * 20
+        return await asyncio.gather(*(run_script(ScriptCall(each, {}), NullHost()) for each in sources))
+
+    assert asyncio.run(run()) == [1, 100_000, 3] * 20

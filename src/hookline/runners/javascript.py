@@ -7,6 +7,9 @@ No Python callable exists inside a context. `callTool` records a request; Python
 the host on the event loop, and settles the promise with JSON. QuickJS's own time limit counts the processor time of the
 whole process and is checked only by loops and patterns, not by microtasks or inside built-ins such as `join` on a huge array.
 So the caller always gets an answer at the deadline, and a thread that is still busy then is abandoned.
+
+The event loop stands still for half a millisecond at most while a script runs that needs nothing from it, if no other one runs:
+to wake the loop from another thread, and the caller from the loop, takes as long as many scripts.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ _MAX_NEW_CONTEXTS: Final = 3  # of one thread: an event may have several scripts
 _JOBS_PER_PUMP: Final = 1_000  # microtasks between two checks of the script's requests
 _MAX_BUSY_THREADS: Final = min(os.cpu_count() or 1, _MAX_THREADS + 2)  # threads that may be busy at once
 _MAX_NESTING: Final = 200  # levels of facts that JSON cannot express directly
+_NEAR: Final = 0.0005  # seconds for which the event loop stands still for a script; most take half of that
+_WAITING_WORDS: Final = ("callTool", "await", "setTimeout", "setInterval")
 _FINAL_LOG_TIMEOUT: Final = 0.1  # seconds for a failed script to hand over its log lines
 _CANCEL_TIMEOUT: Final = 1.0  # seconds for a cancelled tool call to end
 
@@ -78,9 +83,11 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
     ended = _ScriptEnd(deadline)
     log_name = current_hook_id() if is_logged else None
+    is_alone = threads.is_idle
     work = threads.submit(partial(_run_on_thread, script, calls, log_name, deadline), ended.notify)
     try:
-        await ended
+        if not (is_alone and _needs_no_loop(script.source) and ended.is_near()):
+            await ended
     finally:
         threads.abandon(work)
         await calls.end()
@@ -90,6 +97,11 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
             raise ActionError(FailureKind.CANNOT_START, describe_syntax_error(*broken))
         raise ActionError(answer.kind, answer.text)
     return answer
+
+
+def _needs_no_loop(source: str) -> bool:
+    """Whether the script can end without another round of the event loop: it calls no tool and waits for nothing."""
+    return not any(word in source for word in _WAITING_WORDS)
 
 
 _pools: dict[tuple[int, int], AbandonableThreads] = {}
@@ -129,13 +141,26 @@ class _ScriptEnd:
         self._deadline = deadline
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
+        self._running = threading.Lock()
+        self._running.acquire()
+        self._is_awaited = False
+
+    def is_near(self) -> bool:
+        """Waits a moment, without the event loop: two of its rounds take longer than most scripts."""
+        return self._running.acquire(timeout=max(0, min(_NEAR, self._deadline.remaining())))
 
     def notify(self) -> None:
         """Called from the script's thread."""
+        self._running.release()
+        if not self._is_awaited:  # whoever awaits it later finds that it has ended
+            return
         with suppress(RuntimeError):  # the loop is closed: nobody is waiting
             self._loop.call_soon_threadsafe(self._end)
 
     def __await__(self) -> Generator[Any, None, None]:
+        self._is_awaited = True
+        if self._running.acquire(blocking=False):
+            return
         timer = self._loop.call_later(self._deadline.remaining(), self._expire)
         try:
             yield from self._future
@@ -403,10 +428,15 @@ def _is_interrupt(error: BaseException) -> bool:
     return str(error).startswith("InternalError: interrupted")
 
 
+@cache
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(allow_nan=False, default=as_text)  # making one takes as long as using it
+
+
 def to_json(value: Any) -> str:
     """ASCII, so that it passes into JavaScript unchanged. What JSON cannot express becomes null or text."""
     try:
-        return json.dumps(value, allow_nan=False, default=as_text)
+        return _encoder().encode(value)
     except (ValueError, TypeError, RecursionError):
         return json.dumps(_to_plain(value, 0))
 

@@ -36,6 +36,11 @@ class AbandonableThreads:
         self._at_work: set[Future[Any]] = set()
         self._stuck: set[Future[Any]] = set()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no task runs or waits, not counting abandoned ones."""
+        return not self._at_work and not self._queued
+
     def submit(self, work: Callable[[], Any], on_end: Callable[[], None] = lambda: None) -> Future[Any]:
         """`on_end` is called on the task's thread once the future has its result, and must not raise.
 
