@@ -129,6 +129,8 @@ def test_usual_timeouts() -> None:
 def test_a_blank_command_is_an_error(config: Any, file: str, dialect: str) -> None:
     (found,) = lint(config, file, dialect)
     assert (found.code, found.severity) == ("blank-command", Severity.ERROR)
+    text = config if isinstance(config, str) else json.dumps(config)
+    assert found in load_text(text, file, dialect).problems  # so a session refuses to start, and not only `check` finds it
 
 
 def test_a_variable_in_a_url_must_be_listed() -> None:

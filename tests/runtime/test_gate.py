@@ -28,8 +28,8 @@ class Asked:
     tool: Tool
 
 
-def _decision(verdict: Verdict, event: str = "tool.before", *, halt: bool = False) -> Decision:
-    facts = {"tool": {"name": CALL.name, "input": CALL.input}}
+def _decision(verdict: Verdict, event: str = "tool.before", *, halt: bool = False, **tool: object) -> Decision:
+    facts = {"tool": {"name": CALL.name, "input": CALL.input, **tool}}
     return Decision(Event(event, facts), verdict=verdict, reason="sure?", by="hook", halt=halt)
 
 
@@ -42,6 +42,11 @@ WRONG: dict[str, Callable[[Asked], Asked]] = {
     "it was denied": lambda asked: replace(asked, decision=_decision(Verdict.DENY)),
     "the agent was stopped": lambda asked: replace(asked, decision=_decision(Verdict.ALLOW, halt=True)),
     "another event was decided": lambda asked: replace(asked, decision=_decision(Verdict.ALLOW, "tool.after")),
+    "another input was decided": lambda asked: replace(
+        asked, decision=_decision(Verdict.ALLOW, input={"command": "ls"})
+    ),
+    "another tool was decided": lambda asked: replace(asked, decision=_decision(Verdict.ALLOW, name="read_file")),
+    "no tool was decided": lambda asked: replace(asked, decision=Decision(Event("tool.before", {}))),
     "nobody was asked": lambda asked: replace(asked, approval=None),
     "nobody has answered": lambda asked: _answer(asked, answered=None),
     "a person said no": lambda asked: _answer(asked, answered=False),
