@@ -130,7 +130,7 @@ def test_a_blank_command_is_an_error(config: Any, file: str, dialect: str) -> No
     (found,) = lint(config, file, dialect)
     assert (found.code, found.severity) == ("blank-command", Severity.ERROR)
     text = config if isinstance(config, str) else json.dumps(config)
-    assert found in load_text(text, file, dialect).problems  # so a session refuses to start, and not only `check` finds it
+    assert found in load_text(text, file, dialect).problems, "a session refuses to start"
 
 
 def test_a_variable_in_a_url_must_be_listed() -> None:

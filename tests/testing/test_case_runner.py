@@ -81,6 +81,14 @@ def test_an_error_in_the_config_fails_a_case_that_does_not_expect_it(tmp_path):
     assert keys_of(result_of(tmp_path, expecting("{problems: [{code: unknown-event}]}"))) == ["problems"]
 
 
+def test_an_empty_list_of_problems_expects_no_warning_either(tmp_path):
+    action = "{type: log, message: x}"
+    warned = f"{{runtime: {{hooks: [{{id: x, on: turn_end, nope: 1, action: {action}}}]}}}}\ndialect: digitorn"
+    assert result_of(tmp_path, expecting("{verdict: silent}", warned, "turn_end")).ok
+    assert keys_of(result_of(tmp_path, expecting("{problems: []}", warned, "turn_end"))) == ["problems"]
+    assert result_of(tmp_path, expecting("{problems: []}")).ok
+
+
 def test_a_config_that_cannot_be_read_is_a_problem_too(tmp_path):
     assert result_of(tmp_path, "config: '{'\nexpect: {problems: [{severity: error}]}\n").ok
     assert result_of(tmp_path, "file: none.yaml\nexpect: {problems: [{code: no-file}]}\n").ok

@@ -71,20 +71,20 @@ def read_expected(at: Node, known: Iterable[str] | None = None) -> Expected:
 
 
 def problem_differences(wanted: Expected, happened: ActualResult) -> tuple[Difference, ...]:
-    """Every expected problem must be found, and no other error. Without an expectation, no error at all."""
-    rest = list(happened.problems)
+    """Every expected problem must be found, and no other error. An empty list expects no warning either."""
+    rest, listed = list(happened.problems), wanted.values.get("problems")
     missing: list[Any] = []
-    for each in wanted.values.get("problems", ()):
+    for each in listed or ():
         found = next((problem for problem in rest if _matches_problem(each, problem)), None)
         if found is None:
             missing.append(each)
         else:
             rest.remove(found)
-    errors = [problem for problem in rest if problem.severity is Severity.ERROR]
-    if not missing and not errors:
+    wrong = rest if listed == [] else [problem for problem in rest if problem.severity is Severity.ERROR]
+    if not missing and not wrong:
         return ()
     got = [str(problem) for problem in happened.problems] or "no problem"
-    return (Difference("problems", missing or "no other error", got),)
+    return (Difference("problems", missing or ("no problem" if listed == [] else "no other error"), got),)
 
 
 def _matches_problem(wanted: Mapping[str, Any], problem: Problem) -> bool:
