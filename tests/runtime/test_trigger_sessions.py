@@ -118,6 +118,32 @@ def test_hooks_see_the_prompt_among_the_messages_of_an_activation(tmp_path: Path
     run_async(work)
 
 
+def test_what_hooks_inject_at_an_activation_stands_where_its_strategy_says(tmp_path: Path) -> None:
+    strategies = ("auto", "system", "new_message")
+    hooks = [
+        {
+            "id": each,
+            "on": "activation",
+            "action": {"type": "inject_message", "strategy": each, "content": each.upper()},
+        }
+        for each in strategies
+    ]
+
+    async def work() -> None:
+        app, text = App((make_agent(),), triggers=(DEPLOY,)), json.dumps({"runtime": {"hooks": hooks}})
+        async with open_runtime(tmp_path, text, ["Deployed."], app=app, file="digitorn.yaml") as (runtime, model):
+            done: asyncio.Queue[object] = asyncio.Queue()
+            serving = TriggerServer(runtime, on_done=lambda fired, how: done.put_nowait(how))
+            await serving.fire(Activation(DEPLOY, {"id": "deploy", "body": {"version": "1.2"}}))
+            await done.get()
+            assert isinstance(model, RecordingModel)
+            system, *others = [str(message["content"]) for message in model.requests[0].messages]
+            assert system.endswith("SYSTEM")
+            assert others == ["NEW_MESSAGE", "Deploy 1.2.\n\nAUTO"]
+
+    run_async(work)
+
+
 def test_a_cron_waits_for_the_end_of_its_turn(tmp_path: Path) -> None:
     async def work() -> None:
         trigger = Trigger("nightly", TriggerKind.CRON, "0 3 * * *", "Clean up.")

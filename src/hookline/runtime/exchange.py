@@ -124,7 +124,8 @@ class Exchange:
             await self.session.save(self.thread)
         labels = self.session.interception.take_labels(self.thread)
         await self.thread.inject_message({"role": "user", "content": text} | labels)
-        await inject_notes(self.thread, decision)
+        for answered in (*self.thread.take_deferred_notes(), decision):
+            await inject_notes(self.thread, answered)
         await apply_requests(self.thread, decision)
         return await self._run_sides()
 

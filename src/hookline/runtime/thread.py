@@ -99,6 +99,7 @@ class StoredThread:
         self.progress = Progress()
         self.subagent_task: SubagentTask | None = None
         self._deferred_requests: list[Decision] = []  # whose requests wait for the turn's end
+        self._deferred_notes: list[Decision] = []  # whose notes wait for the prompt
         self._call_ids: set[str] | None = None
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
         self._counted: _CountedTokens | None = None
@@ -111,6 +112,14 @@ class StoredThread:
     def set_empty(self) -> None:
         """For a thread that is new in the store: there is nothing to read."""
         self._history, self._injected, self._call_ids, self._queue_is_empty = [], [], set(), True
+
+    def defer_notes(self, decision: Decision) -> None:
+        """Until the prompt is stored that the decision was about: its notes stand beside it."""
+        self._deferred_notes.append(decision)
+
+    def take_deferred_notes(self) -> list[Decision]:
+        taken, self._deferred_notes = self._deferred_notes, []
+        return taken
 
     @property
     def store(self) -> Store:

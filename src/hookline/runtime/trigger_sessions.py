@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Self
 
 from hookline.errors import Denied, HooklineError
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.notes import inject_notes
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.triggers.trigger import Activation, ActivationResult, TriggerKind
 from hookline.runtime.triggers.triggers import Triggers
@@ -98,7 +97,7 @@ class TriggerServer:
             prompt = {"role": "user", "content": activation.prompt}
             facts = {"trigger": activation.facts, "messages": [*await session.main.history(), prompt]}
             decision = await session.decide(session.main, "activation", facts)
-            await inject_notes(session.main, decision)
+            session.main.defer_notes(decision)
         except HooklineError:
             await self._runtime.end(session, "failed")
             raise
