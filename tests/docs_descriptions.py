@@ -117,7 +117,7 @@ EXPECT_KEYS: Final = {
     "asked_again": "the hooks that ran again after a change",
     "not_asked": "hooks that did not run",
     "failures": "all failures in order: `{hook, kind, text}`; `0` for none",
-    "problems": "problems of the config: `{code, line, contains, severity, file}`; an error that you do not list fails the case",
+    "problems": "problems of the config: `{code, line, contains, severity, file}`; an error that you do not list fails the case. `[]`: no problem, no warning either",
     "called": "all tool calls that hooks made: `{tool, input}`; `0` for none",
     "published": "all notifications: `{channel, message, title, level, tag, hook, data}`; `0` for none",
     "log_contains": "texts, each of which a line of the log contains",
