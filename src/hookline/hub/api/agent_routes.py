@@ -58,7 +58,7 @@ async def list_agents(hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/agents", Role.EDITOR, status_code=201)
 async def add_agent(body: AgentBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """A browser agent with a directory of its own, which is its workspace."""
+    """Makes a browser agent. Its workspace is a new directory of its own."""
     return _agent_json(await hub.agents.add(caller.name, **body.model_dump()))
 
 

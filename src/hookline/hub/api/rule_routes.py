@@ -116,7 +116,7 @@ async def rollback(set: str, body: RollbackBody, hub: HubOfRequest, caller: Call
 
 @router.post("/rules/{set:path}/rules", Role.EDITOR, status_code=201)
 async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """One rule more."""
+    """Adds one rule. `base` as with `PUT`."""
     id = _check_set(set).id
     try:
         text, rule = add_rule(hub.rules.text(id), body.event, body.rule)
@@ -127,7 +127,7 @@ async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfReque
 
 @router.patch("/rules/{set:path}/rules/{rule}", Role.EDITOR)
 async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """One rule, as the form has it. `base` as with `PUT`."""
+    """Changes one rule, written as the form writes it. `base` as with `PUT`."""
     id = _check_set(set).id
     try:
         text = change_rule(hub.rules.text(id), rule, body.event, body.rule)
@@ -138,7 +138,7 @@ async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller:
 
 @router.delete("/rules/{set:path}/rules/{rule}", Role.EDITOR)
 async def remove(set: str, rule: str, hub: HubOfRequest, caller: CallerOfRequest, base: int) -> dict[str, Any]:
-    """One rule less. `base` as with `PUT`."""
+    """Removes one rule. `base` as with `PUT`."""
     id = _check_set(set).id
     try:
         text = remove_rule(hub.rules.text(id), rule)

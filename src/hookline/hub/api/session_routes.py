@@ -93,7 +93,7 @@ async def get_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/sessions/{id}/messages", Role.VIEWER)
 async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """What was said and called in it."""
+    """Its messages, with the tool calls in them."""
     row = await _find(hub, id)
     return {"items": await hub.store.messages(row), "next": None}
 
@@ -124,13 +124,13 @@ async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: Ca
 
 @router.post("/sessions/{id}/cancel", Role.EDITOR, of_session=True)
 async def cancel_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Stops what the agent does now."""
+    """Stops the agent that works in this session."""
     return {"ok": await hub.sessions.cancel(await _find(hub, id))}
 
 
 @router.post("/sessions/{id}/end", Role.EDITOR, of_session=True)
 async def end_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Its last events fire; it stays, and can be reopened."""
+    """Fires its last events. The session is kept and can be reopened."""
     await _working(hub.sessions.end(await _find(hub, id)))
     return {"ok": True}
 
@@ -143,7 +143,7 @@ async def resume_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) ->
 
 @router.post("/sessions/{id}/reopen", Role.EDITOR, of_session=True)
 async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """A session that has ended goes on."""
+    """Opens a session again that has ended."""
     return hub.sessions.describe(await _working(hub.sessions.reopen(await _find(hub, id), caller.user)))
 
 

@@ -96,7 +96,7 @@ async def add_key(body: KeyBody, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.delete("/keys/{id}", Role.OWNER)
 async def remove_key(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """It counts at once, also for open connections."""
+    """Removes a key. Open connections that use it end at once."""
     if not await hub.access.table.remove_credential(id[:64], "key"):
         raise ApiError(404, "there is no such key")
     await hub.check_access()
