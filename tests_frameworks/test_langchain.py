@@ -280,7 +280,7 @@ def test_a_wrapper_inside_of_ours_in_a_graph_of_ones_own(is_async: bool) -> None
     assert "Not rm." in state["messages"][-1].content
 
 
-def test_what_a_tool_calls_itself_is_its_own_affair() -> None:
+def test_calls_that_a_tool_makes_itself_are_not_decided_about() -> None:
     trial = Trial([["echo a"]])
 
     @tool

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookline.frameworks.agent_run import FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 
@@ -85,24 +85,24 @@ def test_a_halt_refuses_also_what_was_decided(decided: DecidedCall) -> None:
     assert answer(decided, bash("ls"))[0] is None
 
 
-def test_the_call_is_found_on_its_way_also_in_a_thread_without_the_context(decided: DecidedCall) -> None:
+def test_a_pending_call_is_found_also_in_a_thread_without_the_context(decided: DecidedCall) -> None:
     key, found = {"a": 1}, []
-    assert decided_call(key) is None
-    with decided.on_its_way(key):
-        assert decided_call() is decided
-        thread = threading.Thread(target=lambda: found.append((decided_call(key), decided_call({"a": 1}))))
+    assert find_decided_call(key) is None
+    with decided.pending(key):
+        assert find_decided_call() is decided
+        thread = threading.Thread(target=lambda: found.append((find_decided_call(key), find_decided_call({"a": 1}))))
         thread.start()
         thread.join()
     assert found == [(decided, None)]
-    assert decided_call(key) is None
+    assert find_decided_call(key) is None
 
 
-def test_what_a_tool_calls_is_its_own_affair(hooks: FrameworkHooks, decided: DecidedCall) -> None:
+def test_calls_that_a_tool_makes_itself_are_not_decided_again(hooks: FrameworkHooks, decided: DecidedCall) -> None:
     inner, key = DecidedCall(hooks.new_run(), bash("ls"), {}), object()
-    with decided.on_its_way(key), decided.running(bash("ls -l"), {"command": "ls -l"}):
-        assert decided_call(key) is None
-        with inner.on_its_way(object()):
-            assert decided_call() is inner
+    with decided.pending(key), decided.running(bash("ls -l"), {"command": "ls -l"}):
+        assert find_decided_call(key) is None
+        with inner.pending(object()):
+            assert find_decided_call() is inner
     assert decided.has_run
     assert decided.call.input == {"command": "ls -l"}
 

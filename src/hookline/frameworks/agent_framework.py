@@ -13,7 +13,7 @@ from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -210,10 +210,10 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
             context.result = answer.refusal
             return
         if answer.is_changed:
-            context.arguments = _like(given, answer.input)
+            context.arguments = _arguments_like(given, answer.input)
         decided = DecidedCall(run, call, answer.input)
         try:
-            with run.tool_context(), decided.on_its_way(context):
+            with run.tool_context(), decided.pending(context):
                 await call_next()
         except (MiddlewareTermination, MiddlewareFailure):
             raise
@@ -250,7 +250,7 @@ def _guard_tools() -> None:
 
     @functools.wraps(invoke)
     async def guarded(tool: Any, *, arguments: Any = None, context: Any = None, **kwargs: Any) -> Any:
-        decided = decided_call(context)
+        decided = find_decided_call(context)
         if decided is None:
             return await invoke(tool, arguments=arguments, context=context, **kwargs)
         given = _given_arguments(arguments, context, kwargs)
@@ -259,7 +259,7 @@ def _guard_tools() -> None:
         if answer.input is None:
             return [Content.from_text(answer.refusal or "Not approved.")]
         if answer.is_changed:
-            arguments = _like(given, answer.input)
+            arguments = _arguments_like(given, answer.input)
         with decided.running(call, answer.input):
             return await invoke(tool, arguments=arguments, context=context, **kwargs)
 
@@ -274,7 +274,7 @@ def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> An
     return named or (context.arguments if context is not None else {})
 
 
-def _like(given: Any, input: dict[str, Any]) -> Any:
+def _arguments_like(given: Any, input: dict[str, Any]) -> Any:
     return type(given)(**input) if hasattr(given, "model_dump") else input
 
 

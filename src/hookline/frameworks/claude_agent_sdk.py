@@ -1,7 +1,7 @@
 """Claude Agent SDK: `ClaudeAgentOptions(hooks=HooklineHooks())`.
 
 The SDK runs Claude Code, so that payloads and replies are Claude Code's. Claude Code calls all hooks at the same time, and
-another one may give a tool another input, so its answer is decided about before Claude Code reads it.
+a hook of the program may give a tool another input, so hookline decides about that input before Claude Code reads it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class HooklineHooks(dict[str, list[Any]]):
         super().__init__(
             {name: [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
         )
-        self["PreToolUse"] = _JudgedMatchers(self["PreToolUse"], self._answer)
+        self["PreToolUse"] = _GuardedMatchers(self["PreToolUse"], self._answer)
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -156,8 +156,8 @@ class HooklineHooks(dict[str, list[Any]]):
         return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
 
 
-class _JudgedMatchers(list[Any]):
-    """Hooks that the program adds are decided about: an input that they give is what the tool would run with."""
+class _GuardedMatchers(list[Any]):
+    """Wraps hooks that the program adds. The tool would run with an input that they give, so hookline decides about it."""
 
     def __init__(self, matchers: list[Any], decide: HookCallback) -> None:
         super().__init__(matchers)
@@ -165,25 +165,25 @@ class _JudgedMatchers(list[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for matcher in super().__iter__():
-            hooks = [each if each == self._decide else _judged(each, self._decide) for each in matcher.hooks]
+            hooks = [each if each == self._decide else _guard_hook(each, self._decide) for each in matcher.hooks]
             yield dataclasses.replace(matcher, hooks=hooks)
 
 
-def _judged(hook: HookCallback, decide: HookCallback) -> HookCallback:
-    async def judged(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+def _guard_hook(hook: HookCallback, decide: HookCallback) -> HookCallback:
+    async def guarded(payload: Any, tool_use_id: str | None, context: Any) -> Any:
         output = await hook(payload, tool_use_id, context)
         specific = output.get("hookSpecificOutput") if isinstance(output, dict) else None
         given = specific.get("updatedInput") if isinstance(specific, dict) else None
         if given is None:
             return output
         answer = await decide({**payload, "tool_input": given}, tool_use_id, context)
-        return _stronger(output, answer)
+        return _merge_outputs(output, answer)
 
-    return judged
+    return guarded
 
 
-def _stronger(output: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """The other hook's output, with what hooks decided about the input that it gives."""
+def _merge_outputs(output: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The other hook's output, with hookline's decision about the input in it. The stricter verdict wins."""
     specific, decided = output["hookSpecificOutput"], answer.get("hookSpecificOutput", {})
     verdicts = [each.get("permissionDecision") for each in (specific, decided)]
     strongest = max(verdicts, key=lambda verdict: _STRENGTH.get(str(verdict), 0))

@@ -1,4 +1,4 @@
-"""A decided call on its way to its tool.
+"""A call between the decision of hooks and its tool.
 
 Code of the program may run in between, such as another middleware, and change the call. An adapter looks here at the last
 point before the tool: a call that hooks have not decided about is decided there.
@@ -63,42 +63,45 @@ class DecidedCall:
             self.refusal = answer.refusal
         return answer
 
-    def ran(self, call: FrameworkCall, input: dict[str, Any]) -> None:
+    def mark_running(self, call: FrameworkCall, input: dict[str, Any]) -> None:
         """The tool begins to run with this input."""
         self.has_run = True
         if call.name == self.call.name or call.id == self.call.id:
             self.call = replace(call, id=self.call.id, input=copy.deepcopy(input))
 
     @contextmanager
-    def on_its_way(self, key: object) -> Iterator[None]:
-        """Around code that may change the call. The key is an object that the framework takes to the tool."""
+    def pending(self, key: object) -> Iterator[None]:
+        """Around code that runs after the decision and may change the call.
+
+        key: an object that the framework hands on to the tool
+        """
         _calls[id(key)] = self
-        token = _stage.set(self)
+        token = _current.set(self)
         try:
             yield
         finally:
-            _stage.reset(token)
+            _current.reset(token)
             _calls.pop(id(key), None)
 
     @contextmanager
     def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
-        """Around the tool's own code: what it calls is its own affair."""
-        self.ran(call, input)
-        token = _stage.set(_INSIDE_TOOL)
+        """Around the tool's own code. Hooks do not decide here about calls that it makes itself."""
+        self.mark_running(call, input)
+        token = _current.set(_INSIDE_TOOL)
         try:
             yield
         finally:
-            _stage.reset(token)
+            _current.reset(token)
 
 
 _INSIDE_TOOL: Final = "inside a tool"
-_stage: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
+_current: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
 _calls: Final[dict[int, DecidedCall]] = {}  # by the id of the framework's object, for threads without the context
 
 
-def decided_call(key: object = None) -> DecidedCall | None:
-    """The call that is on its way here. None for an agent without hooks, and inside of a tool."""
-    stage = _stage.get()
-    if isinstance(stage, str):
+def find_decided_call(key: object = None) -> DecidedCall | None:
+    """The call that was decided and has not reached its tool yet. None for an agent without hooks, and inside of a tool."""
+    current = _current.get()
+    if isinstance(current, str):
         return None
-    return _calls.get(id(key)) or stage
+    return _calls.get(id(key)) or current

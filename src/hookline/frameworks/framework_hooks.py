@@ -124,7 +124,7 @@ class FrameworkHooks:
             self.session.close()
 
     def __del__(self) -> None:
-        """An adapter that nobody holds any more ends its sessions, without making anybody but the program's end wait."""
+        """Ends the sessions of an adapter that is no longer used. Only the end of the program waits for it."""
         if getattr(self, "_conversations", None):
             threading.Thread(target=self.close, name="hookline-close").start()
 

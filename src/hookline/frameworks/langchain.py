@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, NotRequired, Unpack
 
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
-from hookline.frameworks.decided_call import DecidedCall, decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -166,7 +166,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context(), decided.on_its_way(request.runtime.config):
+            with run.tool_context(), decided.pending(request.runtime.config):
                 result = handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
@@ -188,7 +188,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context(), decided.on_its_way(request.runtime.config):
+            with run.tool_context(), decided.pending(request.runtime.config):
                 result = await handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
@@ -224,11 +224,11 @@ def _guard_tools() -> None:
 
 
 def _guard_node(execute: Callable[..., Any]) -> Callable[..., Any]:
-    """The end of all middleware."""
+    """Decides after all middleware."""
 
     @functools.wraps(execute)
     def guarded(node: Any, request: Any, input_type: Any, config: Any) -> Any:
-        decided = decided_call(config)
+        decided = find_decided_call(config)
         if decided is None:
             return execute(node, request, input_type, config)
         call = _call_of(request)
@@ -244,7 +244,7 @@ def _guard_node(execute: Callable[..., Any]) -> Callable[..., Any]:
 def _guard_async_node(execute: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(execute)
     async def guarded(node: Any, request: Any, input_type: Any, config: Any) -> Any:
-        decided = decided_call(config)
+        decided = find_decided_call(config)
         if decided is None:
             return await execute(node, request, input_type, config)
         call = _call_of(request)
@@ -262,12 +262,12 @@ def _guard_run(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(run)
     def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        decided = decided_call()
+        decided = find_decided_call()
         if decided is None:
             return run(tool, tool_input, *args, **kwargs)
         call = _direct_call(tool, tool_input, kwargs)
         answer = decided.answer_sync(call)
-        with _running(decided, call, answer):
+        with _run_or_refuse(decided, call, answer):
             return run(tool, answer.input if answer.is_changed else tool_input, *args, **kwargs)
 
     return guarded
@@ -276,12 +276,12 @@ def _guard_run(run: Callable[..., Any]) -> Callable[..., Any]:
 def _guard_async_run(run: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(run)
     async def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        decided = decided_call()
+        decided = find_decided_call()
         if decided is None:
             return await run(tool, tool_input, *args, **kwargs)
         call = _direct_call(tool, tool_input, kwargs)
         answer = await decided.answer(call)
-        with _running(decided, call, answer):
+        with _run_or_refuse(decided, call, answer):
             return await run(tool, answer.input if answer.is_changed else tool_input, *args, **kwargs)
 
     return guarded
@@ -294,10 +294,11 @@ _TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
 def _direct_call(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> FrameworkCall:
     given = tool_input if isinstance(tool_input, dict) else {next(iter(tool.args), "input"): tool_input}
     id = kwargs.get("tool_call_id")
-    return _named_call(tool.name, given, id)
+    return _make_call(tool.name, given, id)
 
 
-def _running(decided: DecidedCall, call: FrameworkCall, answer: CallAnswer) -> AbstractContextManager[None]:
+def _run_or_refuse(decided: DecidedCall, call: FrameworkCall, answer: CallAnswer) -> AbstractContextManager[None]:
+    """Raises the refusal, or is the context in which the tool runs."""
     if answer.input is None:
         raise ToolException(answer.refusal or "Not approved.")
     return decided.running(call, answer.input)
@@ -402,10 +403,10 @@ def _stopped(reason: str) -> Any:
 def _call_of(request: Any) -> FrameworkCall:
     """Middleware may put another tool in the place of the one that the model named."""
     call = request.tool_call
-    return _named_call(call["name"] if request.tool is None else request.tool.name, call["args"], call.get("id"))
+    return _make_call(call["name"] if request.tool is None else request.tool.name, call["args"], call.get("id"))
 
 
-def _named_call(name: str, given: Any, id: str | None) -> FrameworkCall:
+def _make_call(name: str, given: Any, id: str | None) -> FrameworkCall:
     input = to_plain_value(given)
     return FrameworkCall(name, input, id) if id else FrameworkCall(name, input)
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -83,7 +83,7 @@ class HooklineCapability(AbstractCapability[Any]):
         return CapabilityOrdering(position="innermost")
 
     def get_wrapper_toolset(self, toolset: Any) -> Any:
-        return toolset.visit_and_replace(_guarded)
+        return toolset.visit_and_replace(_guard_toolset)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         agent = getattr(ctx.agent, "name", None) or ""
@@ -151,7 +151,7 @@ class HooklineCapability(AbstractCapability[Any]):
             raise ToolFailed(answer.refusal or "Not approved.")
         decided = DecidedCall(run, made, answer.input)
         try:
-            with run.tool_context(), decided.on_its_way(made):
+            with run.tool_context(), decided.pending(made):
                 result = await handler(_changed_args(args, made.input, answer.input))
         except (ApprovalRequired, CallDeferred, SkipToolExecution):
             run.keep_decision(made, answer)
@@ -218,16 +218,16 @@ class _GuardedToolset(WrapperToolset[Any]):
 
     async def for_run(self, ctx: Any) -> Any:
         """A toolset may be made by a function, for a run or for a step of it."""
-        return (await self.wrapped.for_run(ctx)).visit_and_replace(_guarded)
+        return (await self.wrapped.for_run(ctx)).visit_and_replace(_guard_toolset)
 
     async def for_run_step(self, ctx: Any) -> Any:
-        return (await self.wrapped.for_run_step(ctx)).visit_and_replace(_guarded)
+        return (await self.wrapped.for_run_step(ctx)).visit_and_replace(_guard_toolset)
 
     def visit_and_replace(self, visitor: Callable[[AbstractToolset[Any]], AbstractToolset[Any]]) -> Any:
         return visitor(self)
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
-        decided = decided_call()
+        decided = find_decided_call()
         if decided is None:
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
         is_renamed = ctx.tool_call_id == decided.call.id and ctx.tool_name == name  # by a prefix or a map of names
@@ -240,7 +240,7 @@ class _GuardedToolset(WrapperToolset[Any]):
             return await self.wrapped.call_tool(name, _changed_args(tool_args, call.input, answer.input), ctx, tool)
 
 
-def _guarded(toolset: Any) -> Any:
+def _guard_toolset(toolset: Any) -> Any:
     return toolset if isinstance(toolset, _GuardedToolset) else _GuardedToolset(toolset)
 
 

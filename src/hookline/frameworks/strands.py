@@ -148,8 +148,8 @@ class HooklineHandler(InterventionHandler):
             event.result = {**event.result, "content": [*content, {"text": after.notes}]}
         return _EMPTY
 
-    def new_decision(self, context: Any) -> DecidedCall:
-        """For a tool that Strands runs without the event before it: whatever it is, nothing was decided."""
+    def new_undecided_call(self, context: Any) -> DecidedCall:
+        """For a tool that Strands runs without `before_tool_call`. It is empty, so that it differs from every call of a tool."""
         call = FrameworkCall("", {}, context.tool_use["toolUseId"])
         return DecidedCall(self._run_of(context), call, {})
 
@@ -196,7 +196,7 @@ def _guard_middleware() -> None:
 
 
 def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any], AsyncIterator[Any]]:
-    """The end of all middleware."""
+    """Decides after all middleware."""
 
     async def guarded(context: Any) -> AsyncIterator[Any]:
         handler = _handlers.get(context.agent)
@@ -204,7 +204,7 @@ def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any]
             async for event in run_tool(context):
                 yield event
             return
-        decided = _decided_call_of(context.agent) or handler.new_decision(context)
+        decided = _decided_call_of(context.agent) or handler.new_undecided_call(context)
         call = _call_of(context.tool, context.tool_use)
         answer = await decided.answer(call)
         if answer.input is None:
@@ -213,7 +213,7 @@ def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any]
             return
         if answer.is_changed:
             context = context.replace(tool_use={**context.tool_use, "input": answer.input})
-        decided.ran(call, answer.input)
+        decided.mark_running(call, answer.input)
         async for event in run_tool(context):
             yield event
 
