@@ -75,12 +75,12 @@ def verb(idle: float, port: int | None, background: bool, detached: bool) -> int
     if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model, open_api, beside)):
         err("hookline: an engine is already running")
         if port is not None:
-            raise HooklineError("the running engine keeps the --port that it was started with, if any; end it first")
+            raise HooklineError("the running engine does not listen on your --port. End it, then run this again.")
     return 0
 
 
 def _refuse_options_beside_background() -> None:
-    """An engine may run already, and the one that is started is the bridge's."""
+    """The background engine starts with its own settings, or runs already."""
     context = click.get_current_context()
     for name in ("idle", "port", "detached"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
