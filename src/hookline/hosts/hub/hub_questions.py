@@ -12,7 +12,7 @@ import logging
 import platform
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ _POST_TIMEOUT: Final = 30.0  # seconds for a busy hub to store the question; who
 _POLL_SECONDS: Final = 20.0
 _POLL_MARGIN: Final = 5.0  # seconds for the answer of a poll to arrive
 _RETRY_SECONDS: Final = 0.5
-_RESTART_SECONDS: Final = 60.0  # for a hub to come back that ended before it said whether it has the question
+_RESTART_SECONDS: Final = 60.0  # for a hub that ended before it confirmed the question to come back
 _WITHDRAW_TIMEOUT: Final = 2.0
 
 log = logging.getLogger("hookline")
@@ -93,7 +93,7 @@ async def _client(hub: JoinedHub) -> AsyncIterator[Any]:
 
 
 class _HubAway(Exception):
-    """The question did not reach it, or it gave no answer that can be read in time."""
+    """The question did not reach the hub, or no answer came in time that can be read."""
 
 
 class _AnswerLost(Exception):
@@ -101,8 +101,9 @@ class _AnswerLost(Exception):
 
 
 class _QuestionSender:
-    """Sends a question until the hub has answered that it is stored. A hub that is killed before it answers shows the question
-    to people when it is back, so the host must go on waiting for it.
+    """Sends a question until the hub confirms that it is stored.
+
+    A hub that is killed before it confirms shows the question to people when it is back, so the host must keep waiting.
     """
 
     def __init__(self, client: Any, question: HubQuestion) -> None:
@@ -128,14 +129,12 @@ class _QuestionSender:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def withdraw(self) -> None:
-        """Nobody waits for the answer any more. The hub may have the question although its answer is still under way."""
+        """Takes the question back, also if the hub has it and its confirmation has not arrived yet."""
         http = importlib.import_module("httpx2")
         id: str | None = self._id
         if self._sending is not None:
-            try:
+            with suppress(_AnswerLost, _HubAway):
                 id = await self._sending
-            except (_AnswerLost, _HubAway):
-                id = self._id
         if id is None:
             return
         try:
