@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
+from bridge_sandbox import wait_for
 from hookline.hosts.hub.hub_file import JoinedHub, write_hub_file
 
 
@@ -102,6 +103,7 @@ def test_the_console_is_opened_in_the_browser(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as hub:
         assert hub.stdout is not None
         lines = [hub.stdout.readline() for _ in range(3)]
+        wait_for(opened.exists)
         hub.send_signal(signal.SIGINT)
         assert hub.wait(20) == 0
     assert opened.read_text() == lines[1].split()[-1]

