@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookline.hooks.kind_guess import looks_like_path
@@ -107,7 +107,7 @@ def _flag_words(flag: str, value: Any) -> tuple[str, ...]:
 
 
 def _with_all_arguments(command: str, given: list[Any]) -> Iterator[Any]:
-    """The command with the arguments of several fields. Each comes first once: nobody knows their order."""
+    """The command with the arguments of several fields. The order is unknown, so each field comes first once."""
     for first in range(len(given)) if len(given) > 1 else ():
         yield _with_arguments(command, (*given[first:], *given[:first]))
 
@@ -116,11 +116,7 @@ def _with_arguments(command: str, given: tuple[Any, ...]) -> Any:
     """Text if one of them is text, which may be shell syntax; otherwise a list of words."""
     if not any(isinstance(each, str) for each in given):
         return [command, *(word for each in given for word in each)]
-    return " ".join((command, *(each if isinstance(each, str) else _quoted(each) for each in given)))
-
-
-def _quoted(words: Iterable[Any]) -> str:
-    return " ".join(shlex.quote(str(word)) for word in words)
+    return " ".join((command, *(each if isinstance(each, str) else shlex.join(map(str, each)) for each in given)))
 
 
 def _paths_in(value: Any) -> Iterator[Any]:

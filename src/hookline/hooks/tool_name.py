@@ -36,7 +36,7 @@ from hookline.lazy_dataclasses import dataclass, field
 UNKNOWN_SERVER: Final = "?"
 _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _MAX_SPLITS: Final = 64  # readings of a name such as mcp_a_b_c
-_TEXT: Final = frozenset((str,))
+_ONLY_TEXT: Final = frozenset((str,))
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
 OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session
@@ -214,13 +214,13 @@ def guessed_kind(tool: Any) -> KindGuess | None:
         return None
     input = tool.get("input")
     if type(input) is dict and "kind" not in tool and not has_signals_in_values(input):
-        names = tuple(input)  # of all calls of a tool, there are few
-        if _TEXT.issuperset(map(type, names)) and len(name) + sum(map(len, names)) <= _MAX_CACHED_CHARS:
+        names = tuple(input)  # the calls of a tool have few combinations of them
+        if _ONLY_TEXT.issuperset(map(type, names)) and len(name) + sum(map(len, names)) <= _MAX_CACHED_CHARS:
             return _guess_by_names(name, names)
     return _guess(tool, name)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _guess_by_names(name: str, fields: tuple[str, ...]) -> KindGuess | None:
     return _guess({"name": name, "input": dict.fromkeys(fields, "")}, name)
 

@@ -118,9 +118,9 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
             yield from _parse_scope_hooks(hooks, _agent_scope(agent))
 
 
-def _triggered_agents(value: dict[str, Any]) -> list[Any]:
+def _triggered_agents(config: dict[str, Any]) -> list[Any]:
     """The agents with which a trigger starts a session of their own."""
-    triggers = value.get("triggers")
+    triggers = config.get("triggers")
     return [each.get("agent") for each in triggers if isinstance(each, dict)] if isinstance(triggers, list) else []
 
 
