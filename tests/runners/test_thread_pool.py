@@ -95,3 +95,48 @@ def test_a_thread_that_has_work_prepares_nothing() -> None:
     threads = AbandonableThreads("test", 1, lambda: bool(prepared.append(1)))
     tasks = [threads.submit(lambda: len(prepared)) for _ in range(50)]
     assert {each.result(5) for each in tasks} == {0}
+
+
+def test_with_patience_short_tasks_share_one_thread() -> None:
+    threads = AbandonableThreads("test", 4, patience=60)
+    tasks = [threads.submit(threading.current_thread) for _ in range(50)]
+    threads.add_thread_if_stuck()
+    assert len({each.result(5) for each in tasks}) == 1
+
+
+def test_with_patience_a_stuck_task_does_not_hold_up_others() -> None:
+    threads, let_go, begun = AbandonableThreads("test", 2, patience=0), threading.Event(), threading.Event()
+    stuck = threads.submit(lambda: (begun.set(), let_go.wait(5)))
+    assert begun.wait(5)
+    waiting = threads.submit(lambda: "done")
+    assert not waiting.running()
+    threads.add_thread_if_stuck()
+    assert waiting.result(5) == "done"
+    let_go.set()
+    stuck.result(5)
+
+
+def test_threads_that_were_added_end_once_one_is_enough() -> None:
+    threads, meeting = AbandonableThreads("test patience", 3, patience=0), threading.Barrier(3)
+    together = []
+    for _ in range(3):
+        together.append(threads.submit(lambda: (meeting.wait(5), threading.current_thread())[1]))
+        threads.add_thread_if_stuck()
+        while not together[-1].running():
+            threads.add_thread_if_stuck()
+    workers = {each.result(5) for each in together}
+    assert len(workers) == 3
+    for _ in range(20):
+        threads.submit(lambda: None).result(5)
+    left = [each for each in workers if not each.join(0.2) and each.is_alive()]
+    assert len(left) == 1
+
+
+def test_waiting_until_all_is_done() -> None:
+    threads, let_go = AbandonableThreads("test", 1), threading.Event()
+    assert threads.wait_until_done(0)
+    work = threads.submit(lambda: let_go.wait(5))
+    assert not threads.wait_until_done(0.01)
+    let_go.set()
+    assert threads.wait_until_done(5)
+    work.result(5)

@@ -20,7 +20,6 @@ import os
 import re
 import threading
 import time
-from collections.abc import Generator
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache, lru_cache, partial
@@ -36,7 +35,7 @@ from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.templates import as_text
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import asyncio, json, lazy_logger, lazy_pattern
-from hookline.runners.thread_pool import AbandonableThreads
+from hookline.runners.thread_pool import AbandonableThreads, TaskEnd
 
 MEMORY_LIMIT: Final = 64 << 20
 _STACK_LIMIT: Final = 512 << 10
@@ -81,12 +80,12 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
     calls = ScriptToolCalls(host)
     deadline = ScriptDeadline(time.monotonic() + script.timeout.total_seconds(), script.timeout)
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
-    ended = _ScriptEnd(deadline)
+    ended = TaskEnd(deadline.at, deadline.timeout_error)
     log_name = current_hook_id() if is_logged else None
     is_alone = threads.is_idle
     work = threads.submit(partial(_run_on_thread, script, calls, log_name, deadline), ended.notify)
     try:
-        if not (is_alone and _needs_no_loop(script.source) and ended.is_near()):
+        if not (is_alone and _needs_no_loop(script.source) and ended.is_near(_NEAR)):
             await ended
     finally:
         threads.abandon(work)
@@ -129,51 +128,6 @@ class ScriptDeadline:
 
     def timeout_error(self) -> ActionError:
         return ActionError(FailureKind.TIMEOUT, f"did not answer within {format_duration(self.timeout)}")
-
-
-class _ScriptEnd:
-    """The end of a script, to be awaited on the loop; raises ActionError at the deadline.
-
-    It is what asyncio.wrap_future and asyncio.timeout would do, with half of their steps between the two threads.
-    """
-
-    def __init__(self, deadline: ScriptDeadline) -> None:
-        self._deadline = deadline
-        self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[None] = self._loop.create_future()
-        self._running = threading.Lock()
-        self._running.acquire()
-        self._is_awaited = False
-
-    def is_near(self) -> bool:
-        """Waits a moment, without the event loop: two of its rounds take longer than most scripts."""
-        return self._running.acquire(timeout=max(0, min(_NEAR, self._deadline.remaining())))
-
-    def notify(self) -> None:
-        """Called from the script's thread."""
-        self._running.release()
-        if not self._is_awaited:  # whoever awaits it later finds that it has ended
-            return
-        with suppress(RuntimeError):  # the loop is closed: nobody is waiting
-            self._loop.call_soon_threadsafe(self._end)
-
-    def __await__(self) -> Generator[Any, None, None]:
-        self._is_awaited = True
-        if self._running.acquire(blocking=False):
-            return
-        timer = self._loop.call_later(self._deadline.remaining(), self._expire)
-        try:
-            yield from self._future
-        finally:
-            timer.cancel()
-
-    def _end(self) -> None:
-        if not self._future.done():
-            self._future.set_result(None)
-
-    def _expire(self) -> None:
-        if not self._future.done():
-            self._future.set_exception(self._deadline.timeout_error())
 
 
 class ScriptToolCalls:
