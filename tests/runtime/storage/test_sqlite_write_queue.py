@@ -155,3 +155,24 @@ async def test_reads_see_what_was_written_before(tmp_path: Path) -> None:
 
     async with open_store_with_thread(f"sqlite:///{tmp_path}/store.db") as store:
         await asyncio.gather(*(write_and_look(f"t{number}") for number in range(10)))
+
+
+@async_test
+async def test_what_is_asked_while_a_batch_runs_is_committed_together() -> None:
+    numbers, began, may_end = Numbers(), threading.Event(), threading.Event()
+    lane = QueryQueue(numbers.connect)
+
+    def slow(connection: Connection) -> int:
+        began.set()
+        assert may_end.wait(30)
+        return add(0)(connection)
+
+    tasks = [asyncio.ensure_future(lane.run(slow))]
+    assert await asyncio.to_thread(began.wait, 30)
+    for number in range(1, 4):
+        tasks.append(asyncio.ensure_future(lane.run(add(number))))
+        await asyncio.sleep(0.01)  # each in an iteration of its own; the loop goes on meanwhile
+    may_end.set()
+    assert await asyncio.gather(*tasks) == [0, 1, 2, 3]
+    assert numbers.commits == 2
+    await lane.close()

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, create_engine, event
@@ -24,6 +24,7 @@ from sqlalchemy.pool import NullPool
 
 from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass
+from hookline.runners.loop_pause import LoopPause
 from hookline.runtime.storage.claims import Claims, FileClaims, NoClaims
 from hookline.runtime.storage.database import Query, explain_database_error
 
@@ -71,6 +72,9 @@ class QueryQueue:
         self._connect = connect
         self._loop = asyncio.get_running_loop()
         self._unsent: list[_PendingQuery] = []
+        self._pause = LoopPause() if threads == 1 else None  # while the queries of a batch run, up to its commit
+        self._running = Lock()  # held by them
+        self._is_busy = False  # with a batch that the loop paused for
         self._batches: SimpleQueue[list[_PendingQuery]] = SimpleQueue()
         self._threads = [Thread(target=self._run_thread, name="hookline store", daemon=True) for _ in range(threads)]
         self._closed = False
@@ -104,13 +108,25 @@ class QueryQueue:
         """Closes after the queries that are already queued."""
         if not self._closed:
             self._closed = True
-            self._flush()
+            self._send()
             for _ in self._threads:
                 self._batches.put([])
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
     def _flush(self) -> None:
+        """While a batch runs, the next one is collected."""
+        if self._is_busy or not self._unsent:
+            return
+        if self._pause is None:
+            self._send()
+            return
+        self._is_busy, self._running = True, Lock()
+        self._running.acquire()
+        self._send()
+        self._pause.wait(lambda seconds: self._running.acquire(timeout=seconds))
+
+    def _send(self) -> None:
         if self._unsent:
             self._batches.put(self._unsent)
             self._unsent = []
@@ -120,10 +136,11 @@ class QueryQueue:
         while batch := self._next_batch():
             try:
                 connection = connection or self._connect()
-                done = _run_batch(connection, batch)
+                done = _run_batch(connection, batch, self._end_pause)
             except Exception as failed:  # no connection, or its rollback failed: the next batch gets a new one
                 _discard_connection(connection)
                 connection, done = None, [_QueryResult(pending, failed=failed) for pending in batch]
+            self._end_pause()
             self._deliver(done)
         _discard_connection(connection)
 
@@ -141,9 +158,21 @@ class QueryQueue:
             batch += more
         return batch
 
+    def _end_pause(self) -> None:
+        """Called from the thread, once or more for each batch."""
+        if self._pause is not None and self._running.locked():
+            self._running.release()
+
     def _deliver(self, done: list[_QueryResult]) -> None:
         with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
-            self._loop.call_soon_threadsafe(_deliver_all, done)
+            self._loop.call_soon_threadsafe(self._deliver_all, done)
+
+    def _deliver_all(self, done: list[_QueryResult]) -> None:
+        for each in done:
+            each.deliver()
+        self._is_busy = False
+        if self._unsent:  # after the callers went on: what they ask for next shares the batch
+            self._loop.call_soon(self._flush)
 
 
 def _discard_connection(connection: Connection | None) -> None:
@@ -154,12 +183,9 @@ def _discard_connection(connection: Connection | None) -> None:
         connection.close()
 
 
-def _deliver_all(done: list[_QueryResult]) -> None:
-    for each in done:
-        each.deliver()
-
-
-def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_QueryResult]:
+def _run_batch(
+    connection: Connection, batch: list[_PendingQuery], commits: Callable[[], None] = lambda: None
+) -> list[_QueryResult]:
     """If a query fails, the batch is rolled back and each query runs again in its own transaction."""
     try:
         transaction = connection.begin()
@@ -167,6 +193,7 @@ def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_Quer
         return [_QueryResult(pending, failed=failed) for pending in batch]
     try:
         done = [_QueryResult(pending, pending.work(connection)) for pending in batch]
+        commits()
         transaction.commit()
     except Exception as failed:
         transaction.rollback()
