@@ -121,8 +121,7 @@ def test_threads_that_were_added_end_once_one_is_enough() -> None:
     together = []
     for _ in range(3):
         together.append(threads.submit(lambda: (meeting.wait(5), threading.current_thread())[1]))
-        threads.add_thread_if_stuck()
-        while not together[-1].running():
+        while not (together[-1].running() or together[-1].done()):
             threads.add_thread_if_stuck()
     workers = {each.result(5) for each in together}
     assert len(workers) == 3
