@@ -179,6 +179,13 @@ def test_which_inputs_need_no_closer_look(input: Any, is_plain: bool) -> None:
     assert has_plain_texts(_LINE, input) is is_plain
 
 
+def test_a_text_that_is_too_long_needs_a_closer_look() -> None:
+    schema = object_schema(key=string_schema("", maxLength=3), value={"description": "Any JSON."})
+    assert has_plain_texts(schema, {"key": "abc", "value": "long text"})
+    assert not has_plain_texts(schema, {"key": "abcd"})
+    assert not has_plain_texts(schema, {"key": "abc", "value": [1]})
+
+
 def test_other_schemas_need_a_closer_look() -> None:
     assert not has_plain_texts({**_LINE, "minProperties": 2}, {"path": "a"})
     assert not has_plain_texts(object_schema(path=string_schema("", minLength=2)), {"path": "a"})

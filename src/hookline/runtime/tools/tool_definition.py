@@ -132,11 +132,11 @@ def integer_schema(description: str, minimum: int, maximum: int) -> dict[str, An
 
 
 _OBJECT_KEYS: Final = object_schema().keys()
-_TEXT_KEYS: Final = frozenset(("type", "description", "enum"))
+_TEXT_KEYS: Final = frozenset(("type", "description", "enum", "maxLength"))
 
 
 def has_plain_texts(schema: dict[str, Any], input: Any) -> bool:
-    """Whether the input is certainly valid: it has the right fields, and each of them is any text or one of some texts.
+    """Whether the input is certainly valid: it has the right fields, and each of them is a text, or may be any JSON.
 
     Most calls are like that, and jsonschema takes longer for them than most tools run. For schemas of `object_schema`.
     """
@@ -147,9 +147,11 @@ def has_plain_texts(schema: dict[str, Any], input: Any) -> bool:
         return False
     for name, value in input.items():
         field = fields[name]
-        if type(value) is not str or field.get("type") != "string" or not field.keys() <= _TEXT_KEYS:
+        if type(value) is not str or field.get("type", "string") != "string" or not field.keys() <= _TEXT_KEYS:
             return False
         if "enum" in field and value not in field["enum"]:
+            return False
+        if "maxLength" in field and len(value) > field["maxLength"]:
             return False
     return True
 
