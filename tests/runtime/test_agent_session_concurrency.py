@@ -112,6 +112,40 @@ def test_a_prompt_that_waits_for_its_turn_can_be_left(tmp_path: Path) -> None:
     run_async(work)
 
 
+def test_a_cancelled_exchange_raises_where_it_was_asked(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_runtime(tmp_path, model=Echo(5)) as (runtime, _):
+            session = await runtime.start()
+            for seconds in (0, 0.05):  # before the exchange begins, and while the model answers
+                asked = asyncio.ensure_future(session.ask("one"))
+                await asyncio.sleep(seconds)
+                assert session.is_busy
+                session.cancel("enough")
+                with pytest.raises(HooklineError, match="enough"):
+                    await asked
+                assert not session.is_busy
+
+    run_async(work)
+
+
+def test_whoever_asks_and_leaves_ends_the_exchange(tmp_path: Path) -> None:
+    model = Echo(5)
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, model=model) as (runtime, _):
+            session = await runtime.start()
+            asked = asyncio.ensure_future(session.ask("one"))
+            await asyncio.sleep(0.05)
+            assert model.going
+            asked.cancel()
+            await asyncio.wait([asked])
+            assert asked.cancelled()
+            assert not session.is_busy
+            assert not model.going
+
+    run_async(work)
+
+
 def test_a_session_that_is_used_while_others_end_is_not_ended(tmp_path: Path) -> None:
     clock = Clock()
 

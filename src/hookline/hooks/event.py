@@ -62,7 +62,8 @@ class Event(_EventCache):
             if type(tool) is not dict or type(tool["name"]) is not str or type(tool["input"]) is not dict:
                 check_facts(facts)
         except KeyError:
-            check_facts(facts)
+            if "tool" in facts:
+                check_facts(facts)
         _set_name(self, name)
         _set_facts(self, facts)
 

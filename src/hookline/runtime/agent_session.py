@@ -6,7 +6,7 @@ import asyncio
 import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.book import Book, Layer
@@ -144,7 +144,9 @@ class AgentSession:
 
     async def ask(self, prompt: str) -> str:
         """Returns the answer. Raises Denied if hooks refuse the prompt or stop the agent, HooklineError if there is no answer."""
-        ended = [update async for update in self.say(prompt) if isinstance(update, ExchangeEnded)][-1]
+        async with self._run_exchange(lambda: Exchange(self.main).start(prompt)) as task:  # nobody reads its updates
+            await asyncio.wait([task])
+        ended = self._cancelled_end() if task.cancelled() else task.result()
         if ended.ending in (Ending.REFUSED, Ending.HALTED):
             raise Denied(ended.text)
         if ended.ending in (Ending.FAILED, Ending.CANCELLED):
@@ -405,6 +407,8 @@ class AgentSession:
             await self.add_hooks(parts)
 
     def _report_decision(self, thread: StoredThread, decision: Decision) -> None:
+        if not (decision.trace or decision.failures or decision.notes):  # nearly every event
+            return
         if decision.failures or any(account.applied for account in decision.trace):
             self.last = decision
             self.emit(DecisionMade(thread.id, thread.agent.id, decision))
@@ -438,13 +442,8 @@ class AgentSession:
         self, exchange: Callable[[], Coroutine[Any, Any, ExchangeEnded]]
     ) -> AsyncGenerator[Update, None]:
         queue: asyncio.Queue[Update | None] = asyncio.Queue()
-        async with self._exchange:
-            if self.row.ended is not None:
-                raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
-            self.last_used = self.clock.wall()
-            self.main.abort = Abort()
+        async with self._run_exchange(exchange) as task:
             forget, ended = self.watch(queue.put_nowait), False
-            self._running = task = asyncio.ensure_future(exchange())
             task.add_done_callback(lambda _: queue.put_nowait(None))
             try:
                 while (update := await queue.get()) is not None:
@@ -453,16 +452,32 @@ class AgentSession:
                 if not task.cancelled():
                     task.result()
                 elif not ended:  # cancelled before it started
-                    yield ExchangeEnded(
-                        self.main.id, self.agent.id, Ending.CANCELLED, self.main.abort.reason or "cancelled"
-                    )
+                    yield self._cancelled_end()
             finally:
                 forget()
+
+    @asynccontextmanager
+    async def _run_exchange(
+        self, exchange: Callable[[], Coroutine[Any, Any, ExchangeEnded]]
+    ) -> AsyncIterator[asyncio.Task[ExchangeEnded]]:
+        """Yields its task, which has not begun, and cancels it at the end."""
+        async with self._exchange:
+            if self.row.ended is not None:
+                raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
+            self.last_used = self.clock.wall()
+            self.main.abort = Abort()
+            self._running = task = asyncio.ensure_future(exchange())
+            try:
+                yield task
+            finally:
                 await cancel_and_wait(task)
                 self._running = None
                 self.last_used = self.clock.wall()
                 if (over := _session_end_reason(task)) is not None:
                     await self.end(over)
+
+    def _cancelled_end(self) -> ExchangeEnded:
+        return ExchangeEnded(self.main.id, self.agent.id, Ending.CANCELLED, self.main.abort.reason or "cancelled")
 
 
 async def cancel_and_wait(task: asyncio.Future[Any]) -> None:
