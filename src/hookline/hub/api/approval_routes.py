@@ -63,7 +63,7 @@ async def list_approvals(
 
 @router.post("/approvals", Role.REPORTER, status_code=201)
 async def ask(body: QuestionBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """A question of another host, which waits for the answer at `GET /approvals/{id}?wait=…`."""
+    """A question of another host, answered at `GET /approvals/{id}?wait=…`. Sent again with its `id`, it is stored once."""
     asked = await hub.approvals.ask(body.model_dump(), caller.credential)
     if asked is None:
         raise ApiError(429, "too many questions wait for an answer")
