@@ -82,7 +82,7 @@ class HookCall:
     def changes_from(self, returned: Any, event: Event) -> Changes:
         parse_changes = CALL_SPECS[self.hook].parse_changes
         if parse_changes is None:
-            raise ReturnValueError(f"returned a {type(returned).__name__}, but {self.hook} changes nothing")
+            raise ReturnValueError(f"returned {type(returned).__name__}, but {self.hook} changes nothing")
         return parse_changes(returned, event)
 
 
@@ -118,7 +118,7 @@ def _update_arguments(event: Event) -> tuple[Any, ...]:
 
 def _system_changes(returned: Any, event: Event) -> Changes:
     if not isinstance(returned, str):
-        raise ReturnValueError(f"returned a {type(returned).__name__}, not text or None")
+        raise ReturnValueError(f"returned {type(returned).__name__}, not text or None")
     return () if returned == event.read(SYSTEM) else ((SYSTEM, str(returned)),)
 
 
