@@ -209,9 +209,9 @@ def _verb_options(name: str) -> str:
         if isinstance(each, click.Option)
     ]
     arguments = [
-        (f"`{each.make_metavar(_context(name))}`", _ARGUMENTS[name])
+        (f"`{metavar}`", _ARGUMENTS.get(f"{name} {metavar}") or _ARGUMENTS[name])
         for each in _visible_parameters(name)
-        if isinstance(each, click.Argument)
+        if isinstance(each, click.Argument) and (metavar := each.make_metavar(_context(name)))
     ]
     return table(("", ""), arguments + rows)
 
@@ -228,8 +228,12 @@ _ARGUMENTS = {
     "install": "a [coding agent](hosts/README.md); without it, those on this machine",
     "uninstall": "a coding agent",
     "doctor": "a coding agent; without it, those that call hookline",
-    "adapt": "an [agent](hosts/README.md), its name for an event, a [dialect](dialects/README.md), and a file of it as JSON",
-    "bridge": "an [agent](hosts/README.md), and the agent's name for one of its events",
+    "adapt AGENT": "the [agent](hosts/README.md) that calls this",
+    "adapt EVENT": "that agent's name for the event",
+    "adapt DIALECT": "the [dialect](dialects/README.md) in which the hooks are written",
+    "adapt JSON": "the hooks, as a file of that dialect",
+    "bridge AGENT": "an [agent](hosts/README.md)",
+    "bridge EVENT": "that agent's name for the event",
     "mcp": "the server's program and its arguments",
     "run": "the first prompt",
     "completion": "`bash`, `zsh` or `fish`",

@@ -44,7 +44,11 @@ class _HubVerb(Verb, click.Group):
 @click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="The hub's settings.")
 @click.option("--host", default=None, metavar="ADDRESS", help="Listen here.  [default: 127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=None, help="Listen here; 0: any free one.  [default: 8765]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=None,
+    metavar="PORT",
+    help="Listen here; 0: any free one.  [default: 8765]",
 )
 @click.option("--store", default=None, metavar="URL", help="The database.  [default: that of `hookline run`]")
 @click.option("--redis", default=None, metavar="URL", help="Between several hubs on one PostgreSQL.")

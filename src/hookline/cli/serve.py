@@ -38,6 +38,7 @@ _INSTALL_CHECK_SECONDS: Final = 10.0
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
+    metavar="PORT",
     help="Answer POST /decide on this port of 127.0.0.1 too; 0 takes a free one.",
 )
 @click.option(
