@@ -189,7 +189,7 @@ def test_guard_holds_in_a_manifest(hookline, tmp_path, source):
     """The format leaves stdin to the agent; hookline and many agents give Claude Code's."""
     result = convert(hookline, source, "hook_interchange")
     assert result.exit_code == 1
-    assert result.stderr.count("that it works in agents which give hooks other input than Claude Code") == 1
+    assert result.stderr.count("that it works in agents whose input for hooks is not Claude Code's") == 1
     (written,) = json.loads(result.stdout)["hooks"]
     assert (written["event"], written["blocking"]) == ("before_tool_execute", True)
     (command,) = commands(result.stdout, "hook_interchange")

@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 @click.argument("event")
 @click.argument("dialect", type=DialectName())
 @click.argument("hooks", metavar="JSON")
-@click.option("--timeout", type=click.IntRange(min=1), help="Seconds after which the agent ends this call.")
+@click.option(
+    "--timeout", type=click.IntRange(min=1), metavar="SECONDS", help="The agent ends this call after this time."
+)
 def verb(agent: str, event: str, dialect: str, hooks: str, timeout: int | None) -> None:
     """Run a hook that was written for one agent as a hook of another. `hookline convert` writes such commands where the
-    two agents give a hook other input or read its answer otherwise.
+    two agents send a hook different input or read its answer differently.
 
     \b
     hookline adapt claude-code PreToolUse cursor '{"hooks": {"beforeShellExecution": [{"command": "./guard.sh"}]}}'
 
-    AGENT calls this at its EVENT, with its payload on stdin. The hooks, a file of DIALECT as JSON, get what their own agent
-    would send them, and their answer is the reply, in AGENT's words. Nothing else decides: no file is read.
+    AGENT calls this at its EVENT, with its payload on stdin. JSON is a hooks file of DIALECT. Its hooks get what their own
+    agent would send them, and the reply is their answer in AGENT's format. No other hooks decide, and no file is read.
     """
     if sys.platform == "win32":
         raise HooklineError("coding agents cannot call hookline on Windows yet")

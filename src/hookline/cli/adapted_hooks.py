@@ -1,6 +1,6 @@
 """Hooks of one agent's file that another agent's file can only run through `hookline adapt`.
 
-The two agents send a hook other input, or read its exit code and its answer otherwise.
+The two agents send a hook different input, or read its exit code and its answer differently.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_WAIT: Final = "that the agent does not wait for it"
 
 
 def adapt_hooks(hooks: Iterable[Hook], to: str) -> Iterator[Hook]:
-    """The hooks, each that the dialect cannot express itself as a command of `hookline adapt`, if that can be written."""
+    """The hooks. One that the dialect cannot express becomes a command of `hookline adapt`, if that can be written."""
     for hook in hooks:
         is_adaptable = _contract_of(to) is not None and _is_of_agent(hook.origin.dialect)
         yield from _adapt(hook, to) if is_adaptable else (hook,)
@@ -199,7 +199,7 @@ class _Contract(Protocol):
     @property
     def losses(self) -> tuple[str, ...]: ...
     def events(self, event: str) -> list[tuple[str, Condition]]:
-        """The dialect's names for the event, with what each says besides."""
+        """The dialect's names for the event, each with the condition that it implies."""
 
     def agent_event(self, event_name: str) -> str: ...
     def stdin(self, event_name: str) -> DataTemplate: ...
@@ -284,9 +284,9 @@ class _ClaudeContract:
 
 
 class _InterchangeContract(_ClaudeContract):
-    """The format leaves stdin to the agent, and an answer in Claude Code's keys counts as there."""
+    """The format leaves stdin to the agent, and reads an answer in Claude Code's keys as Claude Code does."""
 
-    losses = ("that it works in agents which give hooks other input than Claude Code",)
+    losses = ("that it works in agents whose input for hooks is not Claude Code's",)
 
     def events(self, event: str) -> list[tuple[str, Condition]]:
         names = [name for name, each in interchange.EVENTS.items() if each == event]

@@ -68,7 +68,7 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
 def _describe_adapted(hooks: Sequence[Hook], to: str) -> Iterator[str]:
     adapted = dict.fromkeys(hook.id for hook in hooks if is_adapted(hook))
     if adapted:
-        what = f"{to} gives hooks other input, or reads their answer otherwise"
+        what = f"{to} sends hooks different input or reads their answers differently"
         yield f"{what}. Install hookline where you use the file: it adapts {', '.join(adapted)}."
 
 
