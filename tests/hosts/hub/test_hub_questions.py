@@ -93,13 +93,11 @@ class SlowHub:
 @pytest.mark.parametrize(("patience", "approved"), [(60, True), (1, False)])
 @async_test
 async def test_a_busy_hub_gets_time_to_store_a_question(patience: int, approved: bool) -> None:
-    begun = time.monotonic()
-    async with await asyncio.start_server(SlowHub(7).answer, "127.0.0.1", 0) as server:
+    async with asyncio.timeout(30), await asyncio.start_server(SlowHub(7).answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         hub = JoinedHub(f"http://127.0.0.1:{port}", "key")
         answer = await ask_hub(hub, QUESTION, timedelta(seconds=patience))
     assert (answer is not None and answer.approved) is approved
-    assert time.monotonic() - begun < 30
 
 
 class KilledHub:
@@ -156,6 +154,5 @@ async def test_a_host_does_not_wait_for_ever_for_a_hub_that_has_ended(monkeypatc
     monkeypatch.setattr(hub_questions, "_RESTART_SECONDS", 1.0)
     hub = KilledHub()
     port = await hub.start()
-    begun = time.monotonic()
-    assert await ask_hub(JoinedHub(f"http://127.0.0.1:{port}", "key"), QUESTION, MINUTE) is None
-    assert time.monotonic() - begun < 20
+    async with asyncio.timeout(20):
+        assert await ask_hub(JoinedHub(f"http://127.0.0.1:{port}", "key"), QUESTION, MINUTE) is None

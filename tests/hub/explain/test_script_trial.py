@@ -17,8 +17,8 @@ from hub.hub_sandbox import async_test
 PUSH = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "git push"}}})
 
 
-def script_hook(source: str) -> Hook:
-    rules = {"PreToolUse": [{"id": "s", "action": "script", "script": source}]}
+def script_hook(source: str, id: str = "s") -> Hook:
+    rules = {"PreToolUse": [{"id": id, "action": "script", "script": source}]}
     [hook] = check_rules(json.dumps({"hooks": rules}), "everyone").hooks
     return hook
 
@@ -57,3 +57,11 @@ async def test_one_trial_runs_only_so_many_scripts(monkeypatch: pytest.MonkeyPat
     trial, hook = ScriptTrial(), script_hook("return {decision: 'deny'}")
     answers = [await trial.answer(hook, PUSH) for _ in range(3)]
     assert [answer is None for answer in answers] == [False, False, True]
+
+
+@async_test
+async def test_a_script_that_does_not_end_is_not_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script_trial, "_MAX_RUNS", 2)
+    trial, endless, other = ScriptTrial(), script_hook("while (true) {}"), script_hook("return {decision: 'deny'}", "o")
+    assert [await trial.answer(endless, PUSH) for _ in range(3)] == [None] * 3
+    assert await trial.answer(other, PUSH) is not None
