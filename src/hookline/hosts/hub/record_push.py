@@ -33,8 +33,8 @@ HEADS_NAME: Final = "pushed.json"
 MAX_LINES: Final = 500
 _LOOK_SECONDS: Final = 0.2
 _RULES_SECONDS: Final = 5.0
-_HOSTS_SECONDS: Final = 2.0  # between two looks which processes run
-_SAY_SECONDS: Final = 20.0  # between two times that the hub is told of those that still run
+_HOSTS_SECONDS: Final = 2.0  # between two checks of which processes run
+_REPORT_SECONDS: Final = 20.0  # between two reports of the same running processes
 _MAX_NAMED: Final = 2_000  # processes in one report
 _MAX_BACKOFF: Final = 30.0  # seconds
 _TIMEOUT: Final = 30.0
@@ -54,7 +54,7 @@ class RecordPusher:
         self._directory: RecordDirectory = record_directory(state)
         self._feed = RecordFeed(self._directory, self._read_heads())
         self._running: frozenset[str] = frozenset()  # as the hub was told
-        self._looked_at = self._said_at = -math.inf
+        self._checked_at = self._reported_at = -math.inf
 
     async def push(self, client: Any) -> int:
         """Sends at most MAX_LINES records and returns how many. Raises PushError; then they are sent again."""
@@ -72,19 +72,19 @@ class RecordPusher:
         self._write_heads()
         return len(fed)
 
-    async def say_what_runs(self, client: Any) -> None:
-        """Tells the hub which of the processes run whose records it has. Raises PushError."""
+    async def report_running(self, client: Any) -> None:
+        """Tells the hub which of the processes whose records it has are running. Raises PushError."""
         now = time.monotonic()
-        if now - self._looked_at < _HOSTS_SECONDS:
+        if now - self._checked_at < _HOSTS_SECONDS:
             return
-        self._looked_at = now
+        self._checked_at = now
         found = await asyncio.to_thread(running_writers, self._directory)
         running = frozenset(sorted(found & self._feed.heads.keys())[:_MAX_NAMED])
-        if running == self._running and (not running or now - self._said_at < _SAY_SECONDS):
+        if running == self._running and (not running or now - self._reported_at < _REPORT_SECONDS):
             return
-        told = {"running": sorted(running), "ended": sorted(self._running - running)}
-        await self._post(client, [json.dumps(told, separators=(",", ":")).encode()])
-        self._running, self._said_at = running, now
+        report = {"running": sorted(running), "ended": sorted(self._running - running)}
+        await self._post(client, [json.dumps(report, separators=(",", ":")).encode()])
+        self._running, self._reported_at = running, now
 
     async def _post(self, client: Any, lines: list[bytes]) -> list[str]:
         """Returns the hashes of hooks whose texts the hub does not have."""
@@ -172,7 +172,7 @@ async def _push_all(state: Path, hub: JoinedHub, until_empty: bool) -> int:
                 count = await pusher.push(client)
                 sent += count
                 if not until_empty:
-                    await pusher.say_what_runs(client)
+                    await pusher.report_running(client)
                 if count == 0:
                     if until_empty:
                         break

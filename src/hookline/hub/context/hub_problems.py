@@ -1,4 +1,4 @@
-"""What does not work at this hub now, told on the bus when it begins and when it is over."""
+"""What does not work at this hub now. The bus tells when a problem begins and when it is over."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HubProblems:
         outage.on_change = partial(self.set, part)
 
     def set(self, part: str, text: str) -> None:
-        """Of each part the last text counts; "" says that its problem is over."""
+        """The last text of each part counts; "" says that its problem is over."""
         known = self._problems.pop(part, None)
         now = time.time()
         if text:

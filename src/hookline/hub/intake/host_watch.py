@@ -1,7 +1,7 @@
-"""Which of the processes that report run now, and tells when one begins or ends.
+"""Watches which of the processes that report are running, and publishes when one begins or ends.
 
-Of this machine's own processes the hub sees it itself: each one has a file locked while it runs. Another machine says it with
-its reports, and again from time to time. If nobody says it any more, the process counts as ended.
+The hub sees this machine's own processes itself: each one has a file locked while it runs. Another machine reports its
+processes, and again from time to time. A process that is no longer reported counts as ended.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hookline.hub.store.outage_log import OutageLog
 from hookline.record.segment import RecordDirectory, running_writers
 
 _LOOK_SECONDS: Final = 2.0
-_SAY_SECONDS: Final = 20.0  # between two times that the database is told of a process that still runs
-SILENT_SECONDS: Final = 90.0  # hosts of other machines say it every 20 seconds
+_STORE_SECONDS: Final = 20.0  # between two times that the database is told of a process that still runs
+SILENT_SECONDS: Final = 90.0  # other machines report their hosts every 20 seconds
 MAX_NAMED: Final = 2_000  # processes in one report
 
 
@@ -32,7 +32,7 @@ class HostWatch:
     ) -> None:
         self._table = table
         self._publish = publish
-        self.outage = OutageLog("nobody knows which hosts run", "it is known again which hosts run")
+        self.outage = OutageLog("the hub cannot tell which hosts run", "the hub can tell again which hosts run")
         self._clock = clock
         self._started = clock()
         self._own: dict[str, float] = {}  # this machine's processes that run: when the database was last told
@@ -52,7 +52,7 @@ class HostWatch:
     async def look(self, running: Collection[str]) -> None:
         """This machine's own processes that run now."""
         now = self._clock()
-        due = [id for id in running if now - self._own.get(id, 0) >= _SAY_SECONDS]
+        due = [id for id in running if now - self._own.get(id, 0) >= _STORE_SECONDS]
         ended = self._own.keys() - running
         known = await self.note(due, ended)  # a process whose first record was not read yet is due again
         self._own = {id: at for id, at in self._own.items() if id in running} | dict.fromkeys(known, now)
