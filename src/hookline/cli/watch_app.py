@@ -221,7 +221,7 @@ class DecisionScreen(Screen[None]):
         yield Footer()
 
     async def on_resize(self) -> None:
-        """Also once it is shown first."""
+        """Textual also calls this when it first shows the screen."""
         await self._explain()
 
     async def action_toggle_today(self) -> None:

@@ -81,7 +81,7 @@ class HandlerType:
     required: tuple[str, ...]
     timeout: timedelta | None = None  # None: the file's default
     not_here: str = ""  # why hookline does not run such hooks
-    read_as: str = ""  # the type of other files that it is, by another name
+    read_as: str = ""  # the name of this type in the agent's other files, if it differs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ class AgentFormat:
     own_events: frozenset[str] = frozenset()  # events that tell a file of this agent wherever it is
     own_keys: frozenset[str] = frozenset()  # keys of a handler that do
     rewrite: Callable[[Any], Any] | None = None
-    """From a file's value of yet another shape to one of this shape; None if it has not that shape."""
+    """Converts the value of a file with another shape to this one; None if the file does not have that shape."""
     vocabulary_name: str = ""  # of the tools' names, if it is not the agent's
 
     @property

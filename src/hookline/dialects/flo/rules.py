@@ -52,7 +52,7 @@ SHARED_KEYS: Final = ("continueOnError", "id", "enabled")
 RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS, "tags", "runs")
 ENTRY_KEYS: Final = ("type", *ACTION_KEYS, *SHARED_KEYS)
 RUNS: Final = ("page", "hub")
-"""Where the scripts of a rule run that was made in the hub's console. Those of files run on the hub."""
+"""Where the script of a rule from the hub's console runs. Scripts in files always run on the hub."""
 _ESSENTIAL_KEYS: Final = ("continueOnError", "runs")
 
 
@@ -212,7 +212,7 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
         id=rule.id,
         event=rule.event,
         when=rule.when,
-        then=_in_its_place(parsed.action, rule),
+        then=_restrict_script(parsed.action, rule),
         origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
         order=rule.order,
         group=NAME,
@@ -223,7 +223,8 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
     )
 
 
-def _in_its_place(action: Action, rule: RuleSettings) -> Action:
+def _restrict_script(action: Action, rule: RuleSettings) -> Action:
+    """`runs: hub` keeps a script out of the page."""
     return replace(action, may_run_in_page=rule.runs_in_page) if isinstance(action, RunScript) else action
 
 

@@ -85,7 +85,7 @@ def _rule_schema() -> Schema:
         ),
         "tags": describe("Words for the console, `hookline list` and your own tools.", words, ["shell"], default=[]),
         "runs": describe(
-            "Where a script runs that was made in the hub's console: in the page of the agent or on the hub.",
+            "Where the script of a rule from the hub's console runs: in the agent's page or on the hub.",
             {"enum": list(RUNS)},
             "hub",
             default="page",

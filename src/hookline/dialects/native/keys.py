@@ -129,14 +129,8 @@ class LazyKeys(Mapping[str, _KeyT]):
     def _load(self, name: str, place: str) -> _KeyT:
         module, _, constant = place.partition(".")
         declared = getattr(import_module(f"hookline.dialects.native.{module}"), constant)
-        keys = (
-            declared.values()
-            if isinstance(declared, dict)
-            else declared
-            if isinstance(declared, tuple)
-            else (declared,)
-        )
-        found: dict[str, _KeyT] = {key.name: key for key in keys}
+        keys = declared if isinstance(declared, (dict, tuple)) else (declared,)
+        found: dict[str, _KeyT] = keys if isinstance(keys, dict) else {key.name: key for key in keys}
         self._entries.update(found)
         return found[name]
 

@@ -78,9 +78,8 @@ class Droid(CodingAgent):
         if "customModels" not in settings:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"customModels": [model], **settings}), "utf-8")
-        environment = {
-            "FACTORY_AIRGAP_ENABLED": "true"
-        }  # otherwise it waits at its end for servers that it cannot reach
+        # otherwise it waits at its end for servers that it cannot reach
+        environment = {"FACTORY_AIRGAP_ENABLED": "true"}
         return HeadlessRun(("exec", "--auto", "high", "-m", "custom:scripted-0", HEADLESS_PROMPT), environment)
 
 

@@ -53,7 +53,7 @@ class StoredLogin:
         return "tokens" in self._read()
 
     def keep_metadata(self, metadata: OAuthMetadata | None) -> None:
-        """Where a token is refreshed."""
+        """These say where to refresh the token."""
         if metadata is not None:
             self._write(metadata=metadata.model_dump(mode="json", exclude_none=True))
 

@@ -19,7 +19,7 @@ from hookline.hosts.protocols.local_decider import LocalDecider
 from hookline.lazy_dataclasses import replace
 
 TOKEN_NAME: Final = "api.token"
-_LEAST_TOKEN_LENGTH: Final = 32  # characters
+_MIN_TOKEN_LENGTH: Final = 32  # characters
 _LOOPBACK: Final = "127.0.0.1"
 _MAX_CONNECTIONS: Final = 100
 
@@ -77,7 +77,7 @@ def read_or_make_token(directory: Path) -> str:
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:
             raise HooklineError(f"other users can read {path}; delete it and start the engine again")
         token = file.read().strip()
-    if len(token) < _LEAST_TOKEN_LENGTH:
+    if len(token) < _MIN_TOKEN_LENGTH:
         raise HooklineError(f"{path} holds no token; delete it and start the engine again")
     return token
 
