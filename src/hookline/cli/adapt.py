@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from hookline.cli.async_runner import run_async
+from hookline.cli.bridge import read_call, write_reply
 from hookline.cli.bridge_model import ask_user_model
 from hookline.cli.options import DialectName, Verb
 from hookline.errors import ConfigError, HooklineError
+from hookline.lazy_dataclasses import replace
 
 if TYPE_CHECKING:
     from hookline.engine.book import Book
@@ -48,8 +50,7 @@ def verb(agent: str, event: str, dialect: str, hooks: str, timeout: int | None) 
         )
     except Exception as error:  # a guard that cannot be asked must not let a tool run
         client.exit_without_answer(event, error, stderr)
-    for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
-        client._write_all(descriptor, text.encode("utf-8", "replace"))
+    write_reply(reply, stderr)
     os._exit(reply.exit_code)
 
 
@@ -76,20 +77,11 @@ def load_hooks(dialect: str, hooks: str) -> Book:
 
 
 def _reply(agent: str, event: str, book: Book, timeout: timedelta | None) -> Reply:
-    from hookline.cli.logging_setup import is_debugging
     from hookline.hosts.agents import event_timeout, get_agent
-    from hookline.hosts.bridge import client
     from hookline.hosts.bridge.hook_cache import GivenHooks
-    from hookline.hosts.bridge.log_file import log_to_file
-    from hookline.hosts.bridge.protocol import AgentCall
     from hookline.hosts.bridge.responder import respond_directly
 
     if get_agent(agent).find_event(event) is None:
         raise HooklineError(f"{event!r} is not an event of {agent}, so no hook was asked")
-    payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
-    cwd = os.getcwd() if os.path.exists(".") else ""
-    limit = timeout or event_timeout(agent, event)
-    call = AgentCall(agent, event, payload, cwd, dict(os.environb), entry_timeout=limit)
-    if not is_debugging():
-        log_to_file(call.user_directories.hookline_state)
+    call = replace(read_call(agent, event), entry_timeout=timeout or event_timeout(agent, event))
     return run_async(respond_directly(call, GivenHooks(book, ask_user_model)))

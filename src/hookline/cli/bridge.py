@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,11 @@ from hookline.cli.bridge_model import ask_user_model
 from hookline.cli.logging_setup import is_debugging
 from hookline.cli.options import Verb
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import replace
+
+if TYPE_CHECKING:
+    from hookline.hosts.agents.agent import Reply
+    from hookline.hosts.bridge.protocol import AgentCall
 
 
 @click.command("bridge", cls=Verb, short_help="Answer an event of a coding agent: payload on stdin, reply on stdout.")
@@ -46,23 +52,37 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
 
 
 def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta, stderr: int) -> None:
-    from hookline.hosts.bridge import client, responder
+    from hookline.hosts.bridge import responder
     from hookline.hosts.bridge.hook_cache import LoadOnce
-    from hookline.hosts.bridge.log_file import log_to_file
-    from hookline.hosts.bridge.protocol import AgentCall
     from hookline.record.recorder import finish_sending
 
-    payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
-    cwd = os.getcwd() if os.path.exists(".") else ""
-    call = AgentCall(agent, event, payload, cwd, dict(os.environb), spent)
-    if not is_debugging():
-        log_to_file(call.user_directories.hookline_state)
+    call = replace(read_call(agent, event), spent=spent)
     reply = (
         responder.overdue_reply(agent, event)
         if overdue
         else run_async(responder.respond_directly(call, LoadOnce(ask_user_model)))
     )
-    for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
-        client._write_all(descriptor, text.encode("utf-8", "replace"))
+    write_reply(reply, stderr)
     finish_sending()
     os._exit(reply.exit_code)
+
+
+def read_call(agent: str, event: str) -> AgentCall:
+    """The call, with its payload on stdin. From here on, the log goes to the agent's log file unless you debug."""
+    from hookline.hosts.bridge import client
+    from hookline.hosts.bridge.log_file import log_to_file
+    from hookline.hosts.bridge.protocol import AgentCall
+
+    payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
+    cwd = os.getcwd() if os.path.exists(".") else ""
+    call = AgentCall(agent, event, payload, cwd, dict(os.environb))
+    if not is_debugging():
+        log_to_file(call.user_directories.hookline_state)
+    return call
+
+
+def write_reply(reply: Reply, stderr: int) -> None:
+    from hookline.hosts.bridge import client
+
+    for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
+        client._write_all(descriptor, text.encode("utf-8", "replace"))
