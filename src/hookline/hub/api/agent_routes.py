@@ -70,7 +70,7 @@ async def get_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.patch("/agents/{id}", Role.EDITOR)
 async def change_agent(id: str, body: AgentChange, hub: HubOfRequest) -> dict[str, Any]:
-    """It counts for sessions that begin afterwards."""
+    """Changes a browser agent, for sessions that begin afterwards."""
     row = await _find(hub, id)
     changed = {name: value for name, value in body.model_dump().items() if value is not None}
     try:
@@ -81,7 +81,7 @@ async def change_agent(id: str, body: AgentChange, hub: HubOfRequest) -> dict[st
 
 @router.delete("/agents/{id}", Role.EDITOR)
 async def remove_agent(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Its sessions and its directory stay."""
+    """Removes a browser agent. Its sessions and its directory stay."""
     await hub.agents.remove((await _find(hub, id)).id)
     return {"ok": True}
 

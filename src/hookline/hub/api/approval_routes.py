@@ -54,7 +54,7 @@ async def list_approvals(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     before: float | None = None,
 ) -> dict[str, Any]:
-    """Those that wait, oldest first; or those that were answered, newest first, with secrets masked, as viewers see all."""
+    """Questions that wait, oldest first; or those that were answered, newest first, with secrets masked, as viewers see all."""
     if state == "waiting":
         return {"items": [question_for(caller, each) for each in await hub.approvals.waiting()], "next": None}
     items = [question_for(caller, each) for each in await hub.approvals.history(limit, before)]
@@ -77,7 +77,7 @@ async def get_approval(
     caller: CallerOfRequest,
     wait: Annotated[float, Query(ge=0, le=MAX_WAIT)] = 0,
 ) -> dict[str, Any]:
-    """With `wait`, the answer comes when it is there, or after that many seconds. A reporter sees its own questions."""
+    """One question. With `wait`, returns when it is answered, or after that many seconds. A reporter sees its own questions."""
     await _check_asker(hub, caller, id)
     found = await hub.approvals.wait(id[:64], wait)
     if found is None:
@@ -87,7 +87,7 @@ async def get_approval(
 
 @router.post("/approvals/{id}/answer", Role.APPROVER)
 async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """The first answer counts. A changed input is decided again by the hooks of the host that asked."""
+    """Answers a question. The first answer counts. A changed input is decided again by the hooks of the host that asked."""
     found = await hub.approvals.find(id[:64])
     if found is None:
         raise ApiError(404, "there is no such question")
@@ -104,7 +104,7 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
 
 @router.delete("/approvals/{id}", Role.REPORTER)
 async def withdraw(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """By the host that asked: it does not wait any more."""
+    """Withdraws a question: the host that asked does not wait any more."""
     if not await hub.approvals.withdraw(id[:64], caller.credential):
         raise ApiError(404, "there is no such question")
     return {"ok": True}

@@ -119,7 +119,7 @@ async def list_decisions(
     before: Annotated[int | None, Query(ge=0, le=2**62, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 100,
 ) -> dict[str, Any]:
-    """Newest first. `next` is the cursor of the next page, null on the last one."""
+    """Decisions, newest first. `next` is the cursor of the next page, null on the last one."""
     rows, following = await hub.decisions.page(filter, before, limit)
     return {"items": rows, "next": following}
 

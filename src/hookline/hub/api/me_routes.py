@@ -59,7 +59,7 @@ async def me(hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
 
 @router.delete("/me", Role.VIEWER)
 async def sign_out(hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """Ends this session. A key is removed by an owner."""
+    """Signs you out. Only an owner can remove a key."""
     done = await hub.access.sign_out(caller)
     await hub.check_access()
     return {"ok": done}

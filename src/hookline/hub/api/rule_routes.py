@@ -82,7 +82,7 @@ async def get_version(set: str, number: int, hub: HubOfRequest) -> dict[str, Any
 
 @router.get("/rules/{set:path}/versions", Role.VIEWER)
 async def list_versions(set: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Newest first."""
+    """Versions, newest first."""
     found = await hub.rules.table.versions(_check_set(set).id)
     return {"items": [_version_json(each) for each in found], "next": None}
 
@@ -106,7 +106,7 @@ async def preview(set: str, body: PreviewBody, hub: HubOfRequest) -> dict[str, A
 
 @router.post("/rules/{set:path}/rollback", Role.EDITOR)
 async def rollback(set: str, body: RollbackBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """The text of an earlier version as a new one."""
+    """Saves the text of an earlier version as a new one."""
     id = _check_set(set).id
     found = await hub.rules.table.version(id, body.to)
     if found is None:
@@ -163,7 +163,7 @@ async def get_set(set: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.put("/rules/{set:path}", Role.EDITOR)
 async def save(set: str, body: SaveBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """A new version. `base` is the version that was edited: 409 if it is not the last one any more."""
+    """Saves a new version. `base` is the version that was edited: 409 if it is not the last one any more."""
     return await _save(hub, _check_set(set).id, body.text, body.base, caller.name, body.note)
 
 

@@ -40,7 +40,7 @@ class MessageBody(RequestBody):
 async def list_sessions(
     request: Request, hub: HubOfRequest, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> dict[str, Any]:
-    """Those used last come first: the hub's own, and those that other hosts reported."""
+    """Sessions, those used last first: the hub's own, and those that other hosts reported."""
     own = {row.id: hub.sessions.describe(row) for row in await hub.store.sessions(limit)}
     if hub.peers is not None and PASSED_ON not in request.headers:
         for id in own.keys() & await hub.peers.working_sessions(request):
@@ -52,7 +52,7 @@ async def list_sessions(
 
 @router.post("/sessions", Role.EDITOR, status_code=201)
 async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """Of an agent of the console, or of an agent of a workspace."""
+    """Starts a session of an agent of the console, or of a workspace."""
     workspace, agent = await _find_agent(hub, body)
     try:
         row = await hub.sessions.start(workspace, agent, caller.user)
@@ -65,7 +65,7 @@ async def start_session(body: StartBody, hub: HubOfRequest, caller: CallerOfRequ
 
 @router.post("/sessions/import", Role.EDITOR, status_code=201)
 async def import_from_flo(body: FloSession, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """flo's SerializedSession, version 1 or 2: a new agent with its rules, and the session. 422 if its rules have errors."""
+    """Imports flo's SerializedSession, version 1 or 2: a new agent with its rules, and the session. 422 if its rules have errors."""
     try:
         done = await hub.session_import.run(body, caller.name, caller.user)
     except BadRules as error:
@@ -100,7 +100,7 @@ async def list_messages(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/sessions/{id}/export", Role.VIEWER)
 async def export_to_flo(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """As flo's SerializedSession, with the agent's rules and its page."""
+    """Exports the session as flo's SerializedSession, with the agent's rules and its page."""
     row = await hub.sessions.find(await _find(hub, id))
     await hub.agents.load()
     agent = hub.agents.of_workspace(Path(row.workspace))
@@ -110,13 +110,13 @@ async def export_to_flo(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.get("/sessions/{id}/diagnostics", Role.VIEWER, of_session=True)
 async def list_diagnostics(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """By file, as language servers reported them in this session."""
+    """Diagnostics by file, as language servers reported them in this session."""
     return {"items": hub.session_updates.diagnostics(await _find(hub, id)), "next": None}
 
 
 @router.post("/sessions/{id}/messages", Role.EDITOR, status_code=202, of_session=True)
 async def send_message(id: str, body: MessageBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """Returns at once: what happens comes on the bus, in the room `session:<id>`."""
+    """Sends the agent a message. Returns at once: what happens comes on the bus, in the room `session:<id>`."""
     session = await _find(hub, id)
     await _working(hub.sessions.say(session, body.text, caller.user))
     return {"ok": True}
@@ -130,7 +130,7 @@ async def cancel_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/sessions/{id}/end", Role.EDITOR, of_session=True)
 async def end_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Fires its last events. The session is kept and can be reopened."""
+    """Ends a session: its last events fire. It is kept and can be reopened."""
     await _working(hub.sessions.end(await _find(hub, id)))
     return {"ok": True}
 
@@ -149,7 +149,7 @@ async def reopen_session(id: str, hub: HubOfRequest, caller: CallerOfRequest) ->
 
 @router.delete("/sessions/{id}", Role.EDITOR, of_session=True)
 async def delete_session(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """Its last events fire, then everything is deleted but its decisions, which stay in the record. It is no longer listed."""
+    """Deletes a session: its last events fire, then nothing is left but its decisions in the record. It is no longer listed."""
     await _working(hub.sessions.delete(await _find(hub, id)))
     return {"ok": True}
 

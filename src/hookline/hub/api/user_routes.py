@@ -41,7 +41,7 @@ async def list_users(hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/users", Role.OWNER, status_code=201)
 async def add_user(body: UserBody, hub: HubOfRequest) -> dict[str, Any]:
-    """A user without a link: make one with `POST /users/{id}/link`."""
+    """Adds a user without a link: make one with `POST /users/{id}/link`."""
     if await hub.access.table.user_named(body.name) is not None:
         raise ApiError(409, f"there is a user {body.name} already")
     return _user_json(await hub.access.add_user(body.name, Role(body.role)))
@@ -62,7 +62,7 @@ async def change_user(id: str, body: LinkBody, hub: HubOfRequest) -> dict[str, A
 
 @router.delete("/users/{id}", Role.OWNER)
 async def remove_user(id: str, hub: HubOfRequest) -> dict[str, Any]:
-    """With all sessions. The last owner stays."""
+    """Removes a user, and signs them out everywhere. The last owner stays."""
     if await hub.access.table.user(id[:64]) is None:
         raise ApiError(404, "there is no such user")
     if not await hub.access.table.remove_user(id[:64], Role.OWNER):
@@ -73,7 +73,7 @@ async def remove_user(id: str, hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/users/{id}/link", Role.OWNER)
 async def make_link(id: str, body: LinkBody, hub: HubOfRequest) -> dict[str, Any]:
-    """A link that signs the user in once, within five minutes."""
+    """Makes a link that signs the user in once, within five minutes."""
     user = await hub.access.table.user(id[:64])
     if user is None:
         raise ApiError(404, "there is no such user")
@@ -89,7 +89,7 @@ async def list_keys(hub: HubOfRequest) -> dict[str, Any]:
 
 @router.post("/keys", Role.OWNER, status_code=201)
 async def add_key(body: KeyBody, hub: HubOfRequest) -> dict[str, Any]:
-    """The key is in this answer only: the hub keeps its hash."""
+    """Adds a key. It is in this answer only: the hub keeps its hash."""
     key, row = await hub.access.add_key(body.name, Role(body.role))
     return {"key": key, **_credential_json(row)}
 
