@@ -44,7 +44,7 @@ _MAX_NEW_CONTEXTS: Final = 3  # of one thread: an event may have several scripts
 _JOBS_PER_PUMP: Final = 1_000  # microtasks between two checks of the script's requests
 _MAX_BUSY_THREADS: Final = min(os.cpu_count() or 1, _MAX_THREADS + 2)  # threads that may be busy at once
 _MAX_NESTING: Final = 200  # levels of facts that JSON cannot express directly
-_NEAR: Final = 0.0005  # seconds for which the event loop stands still for a script; most take half of that
+_BLOCKING_SECONDS: Final = 0.0005  # for which the event loop stands still for a script; most take half of that
 _WAITING_WORDS: Final = ("callTool", "await", "setTimeout", "setInterval")
 _FINAL_LOG_TIMEOUT: Final = 0.1  # seconds for a failed script to hand over its log lines
 _CANCEL_TIMEOUT: Final = 1.0  # seconds for a cancelled tool call to end
@@ -85,7 +85,7 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
     is_alone = threads.is_idle
     work = threads.submit(partial(_run_on_thread, script, calls, log_name, deadline), ended.notify)
     try:
-        if not (is_alone and _needs_no_loop(script.source) and ended.is_near(_NEAR)):
+        if not (is_alone and _needs_no_loop(script.source) and ended.wait(_BLOCKING_SECONDS)):
             await ended
     finally:
         threads.abandon(work)

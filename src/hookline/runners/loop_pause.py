@@ -23,7 +23,7 @@ class LoopPause:
     def __init__(self) -> None:
         self._again_at = 0.0  # on the monotonic clock
 
-    def wait(self, wait: Callable[[float], bool]) -> None:
-        """`wait` gets a number of seconds, and returns False if nothing was done within it."""
-        if time.monotonic() >= self._again_at and not wait(_MAX_SECONDS):
+    def wait(self, wait_until_done: Callable[[float], bool]) -> None:
+        """`wait_until_done` gets a number of seconds, and returns False if nothing was done within them."""
+        if time.monotonic() >= self._again_at and not wait_until_done(_MAX_SECONDS):
             self._again_at = time.monotonic() + _AGAIN_SECONDS

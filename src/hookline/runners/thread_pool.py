@@ -164,8 +164,8 @@ class TaskEnd:
         self._running.acquire()
         self._is_awaited = False
 
-    def is_near(self, seconds: float) -> bool:
-        """Waits a moment, without the event loop: two of its rounds take longer than most tasks."""
+    def wait(self, seconds: float) -> bool:
+        """Blocks the event loop for a moment: two of its rounds take longer than most tasks. True if the task has ended."""
         return self._running.acquire(timeout=max(0, min(seconds, self._at - time.monotonic())))
 
     def notify(self) -> None:
