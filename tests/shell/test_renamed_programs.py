@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hookline.shell.renamed_programs import renamed_files
-from hookline.shell.run_commands import UNREADABLE, read_commands
+from hookline.shell.run_commands import read_commands
+from hookline.shell.run_text import UNREADABLE
 
 
 @pytest.mark.parametrize(

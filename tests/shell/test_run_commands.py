@@ -7,7 +7,8 @@ import time
 import pytest
 
 from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN_WORDS
-from hookline.shell.run_commands import UNREADABLE, RunCommand, read_commands
+from hookline.shell.run_commands import read_commands
+from hookline.shell.run_text import UNREADABLE, RunCommand
 
 
 def run(text: str) -> list[tuple[str, ...]]:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.shell import run_commands
 from hookline.shell.command_query import CommandQuery
-from hookline.shell.run_commands import UNREADABLE, parse_text, read_commands
+from hookline.shell.run_commands import parse_text, read_commands
+from hookline.shell.run_text import UNREADABLE
+from hookline.shell.written_files import WrittenFiles
 
 _PUSH = CommandQuery(("git",), ("push",))
 _WRITES = (
@@ -116,11 +117,10 @@ def test_groups_that_feed_groups_are_read_in_time() -> None:
 
 @contextmanager
 def _without_written_files() -> Iterator[None]:
-    reader = run_commands._Reader
     with (
-        patch.object(reader, "_note_written", lambda *_, **__: None),
-        patch.object(reader, "_note_code_texts", lambda *_: None),
-        patch.object(reader, "_made_texts", lambda *_: []),
+        patch.object(WrittenFiles, "note_writer", lambda *_, **__: None),
+        patch.object(WrittenFiles, "note_code", lambda *_: None),
+        patch.object(WrittenFiles, "computed_texts", lambda *_: []),
     ):
         yield
 

@@ -18,7 +18,7 @@ from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, TEMPORARY, UNKNOWN, 
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELL_VALUE_OPTION, SHELLS, program_name
 from hookline.shell.renamed_programs import INPUT_WRITERS, RENAMERS, files_of_input, renamed_files
-from hookline.shell.run_commands import RunCommand
+from hookline.shell.run_text import RunCommand
 
 Answer = bool | None
 

@@ -15,7 +15,7 @@ from hookline.shell.script_programs import script_command
 from hookline.shell.wrappers import RUNNERS, SUBCOMMANDS, shell_code, unwrap
 
 if TYPE_CHECKING:
-    from hookline.shell.run_commands import RunCommand, RunText
+    from hookline.shell.run_text import RunCommand, RunText
 
 Readings = tuple[tuple[str, ...], ...]
 
@@ -57,7 +57,8 @@ def command_readings(text: str) -> Readings:
     """
     if is_one_plain_command(text):
         return ((text,),)
-    from hookline.shell.run_commands import UNREADABLE, read_commands  # the parser takes time to load
+    from hookline.shell.run_commands import read_commands  # the parser takes time to load
+    from hookline.shell.run_text import UNREADABLE
 
     found = read_commands(text)
     if found is UNREADABLE:

@@ -14,7 +14,7 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import Fields, glob_samples, mark_globs, relative_path, visible_text
 from hookline.shell.grammar import HAS_UNKNOWN, TEMPORARY
 from hookline.shell.programs import program_name
-from hookline.shell.run_commands import RunCommand
+from hookline.shell.run_text import RunCommand
 
 _DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
 _KEY_PROGRAMS: Final = frozenset(("scp", "sftp"))

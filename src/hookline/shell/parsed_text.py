@@ -104,6 +104,30 @@ class ParsedText:
             yield word[at:]
 
 
+@dataclass(slots=True)
+class Place:
+    """The command whose words are being looked at."""
+
+    parsed: ParsedText
+    command: ParsedCommand
+    path: Path
+    depth: int
+
+
+def pipes_into(path: Path, other: Path) -> bool:
+    """Whether the first command's output is the second one's input."""
+    for (pipeline, stage), (other_pipeline, other_stage) in zip(path, other, strict=False):
+        if pipeline != other_pipeline:
+            return False
+        if stage != other_stage:
+            return stage % 2 == 0 and 0 < other_stage - stage <= 2
+    return False
+
+
+def is_inside(path: Path, group: Path) -> bool:
+    return len(path) > len(group) and path[: len(group)] == group
+
+
 def restore_characters(word: str) -> str:
     """The word with its quoted characters as they were."""
     for char, mark in _QUOTED_CHARACTERS:

@@ -18,7 +18,7 @@ from hookline.shell.grammar import HAS_UNKNOWN, REPOSITORY, TEMPORARY
 from hookline.shell.parsed_text import Path
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.remote_commands import has_remote_command, local_words
-from hookline.shell.run_commands import RunCommand, RunText
+from hookline.shell.run_text import RunCommand, RunText
 
 _TEXT_PROGRAMS: Final = frozenset(
     (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hookline.shell import command_query, expansion, operands, run_commands
     from hookline.shell.command_query import CommandQuery
     from hookline.shell.parsed_text import Path
-    from hookline.shell.run_commands import RunCommand, RunText
+    from hookline.shell.run_text import RunCommand, RunText
 else:  # the parser takes time to load, and an import within a function as much as a search
     command_query = lazy_module("hookline.shell.command_query")
     expansion = lazy_module("hookline.shell.expansion")
