@@ -46,5 +46,19 @@ def test_a_hook_that_runs_again_after_a_change_counts_once(directory: RecordDire
     assert (a.ran, a.spoke, a.asked, a.denied, a.overridden, a.times) == (2, 2, 1, 1, 0, [2.0, 2.0])
 
 
+def test_a_halt_that_denies_counts_as_a_deny(directory: RecordDirectory) -> None:
+    halts = ran("a", {"verdict": "silent", "halt": True})
+    denied = {"hook": "b", "verdict": "deny", "halt": True, "trace": [ran("b", {"verdict": "deny"}), halts]}
+    ended = {"hook": "a", "verdict": "silent", "halt": True, "trace": [halts]}
+    a = count_hooks([denied, ended], HookPaths(directory).find)["a.yaml", "a"]
+    assert (a.ran, a.spoke, a.denied, a.is_always_overridden) == (2, 2, 1, False)
+
+
+def test_percentiles_are_times_that_so_many_do_not_exceed() -> None:
+    stats = HookStats("a", "f", times=[float(each) for each in range(20, 0, -1)])
+    assert (stats.percentile(50), stats.percentile(95), stats.percentile(100)) == (10.0, 19.0, 20.0)
+    assert HookStats("a", "f", times=[96.0, 27.0]).percentile(50) == 27.0
+
+
 def test_a_hook_that_never_ran() -> None:
     assert HookStats("a", "f").percentile(50) == 0.0

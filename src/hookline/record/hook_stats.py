@@ -32,8 +32,9 @@ class HookStats:
         return {**{name: getattr(self, name) for name in names}, **times}
 
     def percentile(self, percent: int) -> float:
+        """The least time that so many of them do not exceed."""
         ordered = sorted(self.times)
-        return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
+        return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else 0.0
 
     @property
     def is_always_overridden(self) -> bool:
@@ -62,13 +63,14 @@ def _count(stats: HookStats, entries: list[dict[str, Any]], record: Record) -> N
     """Once for each decision: a hook that ran again after a change has several entries."""
     outcomes = [entry.get("outcome") or {} for entry in entries]
     verdict = max((outcome.get("verdict", "silent") for outcome in outcomes), key=lambda each: _STRENGTH.get(each, 0))
+    halted = any(outcome.get("halt") for outcome in outcomes)
     stats.ran += 1
     stats.spoke += any(map(entry_spoke, entries))
-    stats.denied += verdict == "deny"
+    stats.denied += verdict == "deny" or (halted and record.get("verdict") == "deny")
     stats.asked += verdict == "ask"
     stats.failed += any("failure" in entry for entry in entries)
     stats.allowed += verdict == "allow"
-    is_other = record.get("hook") != stats.hook
+    is_other = record.get("hook") != stats.hook and not halted
     stats.overridden += is_other and (verdict in ("deny", "ask") or (verdict == "allow" and _is_stopped(record)))
     stats.times.append(round(sum(float(entry.get("ms", 0.0)) for entry in entries), 3))
 
