@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hookline.cli.decision_text import exit_code, show_decision
+from hookline.cli.decision_text import answer_text, exit_code, show_decision
 from hookline.hooks.event import Event
 from hookline.project import load_text
 
@@ -53,6 +53,19 @@ def test_changes_are_shown_with_the_old_and_the_new_value(capsys):
     text = shown(capsys, *decide("ls"))
     assert '  changed tool.input.command: "ls" → "ls -a"\n' in text
     assert "  changed tool.input.all: (unset) → true\n" in text
+
+
+def test_each_hook_is_shown_with_its_whole_answer(capsys):
+    assert "end  hooks.yaml:7  halt\n" in shown(capsys, *decide(name="session.start"), explain=True)
+    assert "hint  hooks.yaml:6  a note\n" in shown(capsys, *decide(name="prompt.submit"), explain=True)
+    text = shown(capsys, *decide("ls"), explain=True)
+    assert "tidy  hooks.yaml:5  changed tool.input.command, tool.input.all  " in text
+
+
+def test_an_answer_with_many_changes_is_shortened():
+    changes = {f"tool.input.{letter}": 1 for letter in "abcde"}
+    answer = {"verdict": "ask", "changes": changes, "notes": [{}], "requests": ["compact"]}
+    assert answer_text(answer) == "ask, changed tool.input.a, tool.input.b, tool.input.c and 2 more, a note, compact"
 
 
 def test_notes_name_their_reader(capsys):

@@ -137,7 +137,7 @@ def test_a_python_hook_is_named_and_not_pretended(hookline, recorder):
     event = Event("history.system", {"agent": {"name": "helper"}, "system": "You help."})
     assert asyncio.run(recorder.decide(book, event)).event.facts["system"] == "You help. Be brief."
     shown = hookline("why", first_id(hookline)).stdout
-    assert "be_brief  agents/brief.py:4  silent\n    it took part, but its text is not kept" in shown
+    assert "be_brief  agents/brief.py:4  changed system\n    it took part, but its text is not kept" in shown
     assert "This is not what was decided then" in shown
     counts = json.loads(hookline("replay", "--with", "hookline.yaml", "--json").stdout.splitlines()[-1])
     assert (counts["same"], counts["unknown"]) == (1, {})  # its answer is taken from the record

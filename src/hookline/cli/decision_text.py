@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
 
 from hookline.cli.output import Colour, format_json, out, out_labelled, terminal_width, wrap
-from hookline.engine.decision import Decision, TraceEntry
+from hookline.engine.decision import Decision, TraceEntry, outcome_json
 from hookline.formatting import shorten
 from hookline.hooks.event import MISSING, Event, FactPath, path_text
 from hookline.hooks.outcome import Verdict
@@ -26,6 +26,7 @@ _COLOURS: Final = {
     Verdict.DENY: Colour.RED,
 }
 _MOST_CHANGES: Final = 20
+_MOST_PATHS: Final = 3
 
 
 def exit_code(decision: Decision) -> int:
@@ -108,7 +109,21 @@ def _answer_text(entry: TraceEntry) -> str:
         return "did not run"
     if entry.failure is not None:
         return f"failed: {entry.failure.kind}"
-    return "background" if entry.outcome is None else entry.outcome.verdict.word
+    return "background" if entry.outcome is None else answer_text(outcome_json(entry.outcome))
+
+
+def answer_text(outcome: Mapping[str, Any]) -> str:
+    """`deny`, or `ask, changed tool.input.command, a note`; the outcome is as in a record."""
+    word = "halt" if outcome.get("halt") else outcome.get("verdict", "silent")
+    parts = [] if word == "silent" else [word]
+    changes = list(outcome.get("changes", ()))
+    if changes:
+        more = f" and {len(changes) - _MOST_PATHS} more" if len(changes) > _MOST_PATHS else ""
+        parts.append(f"changed {', '.join(changes[:_MOST_PATHS])}{more}")
+    if outcome.get("notes"):
+        parts.append("a note")
+    parts += outcome.get("requests", ())
+    return ", ".join(parts) or "silent"
 
 
 def _changed_facts(path: FactPath, old: Any, new: Any) -> Iterator[tuple[FactPath, Any, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.decision_text import show_decision
+from hookline.cli.decision_text import answer_text, show_decision
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import Colour, out, out_json_line, out_labelled, page_output, wrap
 from hookline.cli.problem_text import show_problems
@@ -156,8 +156,10 @@ class Explanation:
 
     def _show_recorded(self, entries: Iterable[dict[str, Any]], comment: str) -> None:
         for entry in entries:
-            verdict = (entry.get("outcome") or {}).get("verdict", "no answer")
-            answer = f"failed: {entry['failure']['kind']}" if "failure" in entry else verdict
+            outcome = entry.get("outcome")
+            answer = answer_text(outcome) if outcome else "no answer"
+            if "failure" in entry:
+                answer = f"failed: {entry['failure']['kind']}"
             out_labelled(str(entry.get("hook")), Colour.BOLD, f"  {entry.get('file')}:{entry.get('line')}  {answer}")
             out(f"    {comment}", Colour.DIM)
 
