@@ -10,6 +10,7 @@ import pytest
 from cli.recorded_events import HOOKS, record, record_a_few, tool_event, write_hooks
 
 LOOSER = HOOKS.replace("rm *", "shred *")
+ALLOWS = HOOKS + "  - {id: fine, on: tool.before, when: {tool: bash, input: {command: ^ls}}, then: allow}\n"
 TIGHTER = HOOKS + "  - {id: no-ls, on: tool.before, when: {tool: bash, input: {command: ^ls}}, then: {deny: No.}}\n"
 
 
@@ -39,8 +40,9 @@ def test_the_same_hooks_decide_the_same(hookline, recorder):
         (TIGHTER, "tightened", ("silent", None), ("deny", "no-ls")),
         (HOOKS.replace("Do not", "Never"), "changed", ("deny", "no-rm"), ("deny", "no-rm")),
         (HOOKS.replace("deny: Do not remove.", "ask: Sure?"), "loosened", ("deny", "no-rm"), ("ask", "no-rm")),
+        (ALLOWS, "loosened", ("silent", None), ("allow", "fine")),
     ],
-    ids=["loosened", "tightened", "changed", "deny to ask"],
+    ids=["loosened", "tightened", "changed", "deny to ask", "silent to allow"],
 )
 def test_differences(hookline, recorder, text, kind, before, after):
     record_a_few(recorder)
@@ -50,6 +52,24 @@ def test_differences(hookline, recorder, text, kind, before, after):
     assert (difference["before"]["verdict"], difference["before"]["hook"]) == before
     assert (difference["after"]["verdict"], difference["after"]["hook"]) == after
     assert counts[kind] == 1
+
+
+def test_an_allow_that_is_gone_is_tightened(hookline, recorder):
+    record(recorder, write_hooks(ALLOWS), tool_event("ls"))
+    Path("new.yaml").write_text(HOOKS)
+    difference, _ = replayed(hookline, "--with", "new.yaml")
+    assert (difference["difference"], difference["before"]["verdict"]) == ("tightened", "allow")
+
+
+def test_a_deny_in_place_of_a_halt_is_told_apart(hookline, recorder):
+    record(recorder, write_hooks(HOOKS.replace("{deny: Do", "{halt: Do")), tool_event("rm x"))
+    Path("new.yaml").write_text(HOOKS)
+    difference, _ = replayed(hookline, "--with", "new.yaml")
+    assert (difference["difference"], difference["before"]["halt"], difference["after"]["halt"]) == (
+        "loosened",
+        True,
+        False,
+    )
 
 
 def test_loosened_ones_come_first(hookline, recorder):

@@ -171,10 +171,16 @@ def _difference_json(replayed: Replayed) -> dict[str, Any]:
         "tool": record.get("tool"),
         "before": {
             "verdict": record.get("verdict", ""),
+            "halt": bool(record.get("halt")),
             "reason": record.get("reason", ""),
             "hook": record.get("hook"),
         },
-        "after": {"verdict": decision.verdict.word, "reason": decision.reason, "hook": decision.by},
+        "after": {
+            "verdict": decision.verdict.word,
+            "halt": decision.halt,
+            "reason": decision.reason,
+            "hook": decision.by,
+        },
         "parts": changed_parts(record, decision),
         "unknown": list(replayed.unknown),
         "uncertain": is_uncertain(record),

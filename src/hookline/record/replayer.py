@@ -35,7 +35,7 @@ _VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
 
 
 class ReplayDifference(StrEnum):
-    LOOSENED = "loosened"  # stopped then, not any more
+    LOOSENED = "loosened"  # stopped then, not any more; or allowed now, where the host would have asked its user
     TIGHTENED = "tightened"
     CHANGED = "changed"  # the same verdict, but another hook, reason or note, or other changes
     UNDECIDED = "undecided"  # it would be another one, but the recorded facts are not those that hooks saw
@@ -383,7 +383,8 @@ def _compare_strength(record: Record, decision: Decision) -> ReplayDifference | 
 
 
 def _strength(verdict: str, halt: bool) -> int:
-    return 3 if halt else {"ask": 1, "deny": 2}.get(verdict, 0)
+    """An allow is weaker than silence, which leaves the call to the rules of the host."""
+    return 3 if halt else {"allow": -1, "ask": 1, "deny": 2}.get(verdict, 0)
 
 
 def _trace(record: Record) -> Iterable[dict[str, Any]]:
