@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
+import pytest
+
+from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
 from hookline.hooks.host import ToolResult
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.project import load_text
 from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
 from hookline.record.facts import AsTheyAre
+from hookline.runners.local_host import LocalHost
 
 HOOKS = """\
 hooks:
@@ -78,6 +84,32 @@ def test_facts_can_be_left_out() -> None:
     asked = event("ls")
     decision = load_text(HOOKS, "hookline.yaml").decide_now(asked)
     assert "facts" not in decision_entry(asked, decision, 0.0, AsTheyAre(RecordedFacts.NONE))
+
+
+QUOTES = """\
+hooks:
+  - {id: fixed, on: tool.before, when: {input: {command: fixed}}, then: {ask: Sure?}}
+  - {id: bare, on: tool.before, when: {input: {command: bare}}, then: deny}
+  - {id: quote, on: tool.before, when: {input: {command: quote}}, then: {deny: "not {{input.command}}"}}
+  - {id: tell, on: tool.before, when: {input: {command: tell}}, then: {tell: "you ran {{input.command}}"}}
+  - {id: move, on: tool.before, when: {input: {command: move}}, then: {set: {input.command: "move {{input.command}}"}}}
+  - {id: fail, on: tool.before, on_error: closed, when: {input: {command: fail}}, then: {run: "cat >&2; exit 9"}}
+"""
+
+
+@pytest.mark.parametrize("command", ["fixed", "bare", "quote", "tell", "move", "fail"])
+def test_nothing_that_a_hook_says_quotes_facts_that_are_left_out(command: str) -> None:
+    asked = event(f"{command} xyzzy")
+    decision = asyncio.run(load_text(QUOTES, "hookline.yaml").decide(asked, LocalHost(FireCounts())))
+    found = decision_entry(asked, decision, 0.0, AsTheyAre(RecordedFacts.NONE))
+    assert "xyzzy" not in json.dumps(found)
+    said = {key: value for key, value in decision_entry(asked, decision, 0.0, AS_THEY_ARE).items() if key != "facts"}
+    assert ("xyzzy" in json.dumps(said)) == (command not in ("fixed", "bare"))
+    assert [each["hook"] for each in found["trace"]] == [command]
+    told = {"fixed": "Sure?", "bare": "Blocked by hook bare"}
+    assert found.get("reason", "***") == told.get(command, "***")
+    if command == "move":
+        assert found["trace"][0]["outcome"]["changes"] == {"tool.input.command": "***"}
 
 
 def test_odd_facts_are_no_reason_to_fail() -> None:

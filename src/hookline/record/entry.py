@@ -109,9 +109,10 @@ def decision_entry(
     if removed is not None and recordable.how is RecordedFacts.FULL:
         removed = None
     entry = _about("decision", asked if removed is None else removed.hide(asked), recordable)
+    text = _text_recorder(decision, recordable)
     entry["verdict"] = decision.verdict.word
     if decision.reason:
-        entry["reason"] = recordable.text(decision.reason)
+        entry["reason"] = text(decision.reason)
     if decision.by is not None:
         entry["hook"] = decision.by
         origin = decision.origin
@@ -120,11 +121,12 @@ def decision_entry(
     if decision.halt:
         entry["halt"] = True
     if decision.notes:
-        entry["notes"] = [{"for": str(note.audience), "text": recordable.text(note.text)} for note in decision.notes]
+        entry["notes"] = [{"for": str(note.audience), "text": text(note.text)} for note in decision.notes]
     if decision.failures:
-        entry["failures"] = [_failure_entry(failure, recordable) for failure in decision.failures]
+        entry["failures"] = [_failure_entry(failure, text) for failure in decision.failures]
     if decision.trace:
-        entry["trace"] = [_trace_entry(ran, recordable, removed) for ran in decision.trace if not ran.skip_reason]
+        ran = [each for each in decision.trace if not each.skip_reason]
+        entry["trace"] = [_trace_entry(each, text, recordable, removed) for each in ran]
     entry["ms"] = round(seconds * 1000, 3)
     return entry
 
@@ -164,19 +166,46 @@ def _about(kind: str, event: Event, recordable: AsTheyAre) -> dict[str, Any]:
     return about
 
 
-def _failure_entry(failure: Failure, recordable: AsTheyAre) -> dict[str, Any]:
-    return {"hook": failure.hook, "kind": str(failure.kind), "text": recordable.text(failure.text)}
+TextRecorder = Callable[[str], str]
 
 
-def _trace_entry(ran: TraceEntry, recordable: AsTheyAre, removed: RemovedFacts | None) -> dict[str, Any]:
+def _text_recorder(decision: Decision, recordable: AsTheyAre) -> TextRecorder:
+    """How to record what a hook said. Without facts, only what stands in the hook's file: any other text may quote them."""
+    if recordable.how is not RecordedFacts.NONE:
+        return recordable.text
+    fixed = {f"Blocked by hook {decision.by}"}
+    for ran in decision.trace:
+        if (answer := ran.hook.then.constant) is not None:
+            fixed.update((answer.reason, *(note.text for note in answer.notes)))
+    return lambda text: recordable.text(text) if text in fixed else MASK
+
+
+def _failure_entry(failure: Failure, text: TextRecorder) -> dict[str, Any]:
+    return {"hook": failure.hook, "kind": str(failure.kind), "text": text(failure.text)}
+
+
+def _outcome_without_facts(outcome: Outcome, text: TextRecorder) -> Outcome:
+    return replace(
+        outcome,
+        reason=text(outcome.reason) if outcome.reason else "",
+        notes=tuple(replace(note, text=text(note.text)) for note in outcome.notes),
+        changes=tuple((path, new if new is REMOVED else MASK) for path, new in outcome.changes),
+    )
+
+
+def _trace_entry(
+    ran: TraceEntry, text: TextRecorder, recordable: AsTheyAre, removed: RemovedFacts | None
+) -> dict[str, Any]:
     entry: dict[str, Any] = {"hook": ran.hook.id, "file": ran.hook.origin.file, "line": ran.hook.origin.line}
     if ran.outcome is not None:
         outcome = ran.outcome if removed is None else removed.hide_in(ran.outcome)
+        if recordable.how is RecordedFacts.NONE:
+            outcome = _outcome_without_facts(outcome, text)
         entry["outcome"] = recordable.value(outcome_json(outcome))
     if not ran.applied:
         entry["applied"] = False
     if ran.failure is not None:
-        entry["failure"] = _failure_entry(ran.failure, recordable)
+        entry["failure"] = _failure_entry(ran.failure, text)
     if ran.undecided:
         entry["undecided"] = ran.undecided
     entry["ms"] = round(ran.seconds * 1000, 3)
