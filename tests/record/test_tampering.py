@@ -16,7 +16,7 @@ import pytest
 from hookline.record import writer as writer_module
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.hash_chain import BrokenChain, line_hash
-from hookline.record.head_file import read_head
+from hookline.record.head_file import read_boot_id, read_head
 from hookline.record.record_reader import ArchiveContent
 from hookline.record.segment import RecordDirectory
 from hookline.record.verification import check_anchor, verify_chains, write_anchor
@@ -178,6 +178,13 @@ def truncate(path: Path, end: int) -> None:
     path.write_bytes(path.read_bytes()[:end])
 
 
+def change_hash(head: Path) -> None:
+    """In its last digit."""
+    data = head.read_bytes()
+    end = data.index(b" ", len(data.split(b" ")[0]) + 1)
+    head.write_bytes(data[: end - 1] + (b"1" if data[end - 1 : end] == b"0" else b"0") + data[end:])
+
+
 def rewrite(path: Path, old: bytes, new: bytes) -> None:
     data = path.read_bytes()
     assert old in data
@@ -229,6 +236,7 @@ FOUND: dict[str, Callable[[Attacked], object]] = {
     "a head is removed": lambda attacked: (attacked.directory.heads / attacked.single).unlink(),
     "a head has a higher number": lambda attacked: rewrite(attacked.directory.heads / attacked.single, b"06 ", b"07 "),
     "a head has a lower number": lambda attacked: rewrite(attacked.directory.heads / attacked.single, b"06 ", b"05 "),
+    "a head has another hash": lambda attacked: change_hash(attacked.directory.heads / attacked.single),
     "a head is no head": lambda attacked: (attacked.directory.heads / attacked.single).write_text("6"),
     "a line of the list is changed": lambda attacked: rewrite(attacked.directory.chains, b'"ended"', b'"begun"'),
     "the list is removed": lambda attacked: attacked.directory.chains.unlink(),
@@ -330,6 +338,9 @@ NOT_FOUND: dict[str, Callable[[Attacked], object]] = {
         attacked.live(attacked.single).read_bytes() + b'{"id":'
     ),
     "an archive is split": split_archive,
+    "a head names another start of the machine": lambda attacked: rewrite(
+        attacked.directory.heads / attacked.single, read_boot_id().encode(), b"0" * 8
+    ),
 }
 
 

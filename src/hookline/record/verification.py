@@ -69,6 +69,8 @@ class _Progress:
 
     def is_same(self, number: int, hash: str) -> bool:
         """Whether a record up to the head is the one that was seen. Of those up to `removed`, none was."""
+        if number == self.head.number and self.seen:
+            return hash == self.head.hash
         at = len(self.seen) - 1 - (self.head.number - number)
         return at < 0 or self.seen[at] == _beginning(hash)
 
