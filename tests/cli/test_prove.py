@@ -148,6 +148,14 @@ def test_prove_reads_the_properties_of_test_files(hookline):
     assert (result.exit_code, "no property in these files" in result.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("option", [("--config", "hooks.yaml"), ("--dialect", "native"), ("--event", "tool.before")])
+def test_options_of_a_condition_do_not_change_the_properties_of_files(hookline, option):
+    Path("case.yaml").write_text("config: {hooks: []}\nproperties:\n- {id: safe, never: {kind: write}}\n")
+    result = hookline("prove", "case.yaml", *option)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{option[0]} is for --denied and --stopped" in result.stderr
+
+
 def test_a_counter_example_without_any_fact(hookline):
     result = hookline("prove", "--config", "hooks.yaml", "--event", "prompt.submit", "--denied", "not: {prompt: x}")
     assert result.exit_code == 2

@@ -20,6 +20,14 @@ def test_a_property_is_written_like_when(text):
     assert str(parse_property(text).condition) == r"tool matches write_file|edit_file and input.path matches \.env$"
 
 
+def test_a_word_boundary_in_double_quotes_is_a_backspace():
+    with pytest.raises(ConfigError, match="Use single quotes"):
+        parse_property(r'input: {command: ["^ls", "\brm\b"]}')
+    assert read(r"""properties: [{never: {input: {command: "\brm\b"}}}]""")[1]
+    for written in (r"'\brm\b'", r'"\\brm\\b"'):
+        assert str(parse_property(f"input: {{command: {written}}}").condition) == r"input.command matches \brm\b"
+
+
 def test_a_mistake_is_a_config_error():
     with pytest.raises(ConfigError, match="Did you mean tool"):
         parse_property("tol: bash")
@@ -44,6 +52,7 @@ def test_a_test_file_has_a_list():
         ("safe", "tool.before", False),
         ("line 3", "prompt.submit", True),
     ]
+    assert [each.text for each in found] == ['{"tool": "bash"}', '{"prompt": "x"}']
 
 
 @pytest.mark.parametrize("entry", ["{id: a}", "{never: {tol: x}}", "{never: {tool: x}, on: tool.after}", "{nver: {}}"])

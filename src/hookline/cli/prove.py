@@ -73,6 +73,8 @@ def verb(paths: tuple[Path, ...], denied: tuple[str, ...], stopped: tuple[str, .
 
     Exit codes: 0 proved, 1 a problem with the config or the call, 2 a counter-example, 3 not proved.
     """
+    if paths and not (denied or stopped):
+        _refuse_options_of_conditions()
     name = event_named(event, options["dialect"]) or event
     wanted = [
         *(parse_property(text, event=name) for text in denied),
@@ -93,6 +95,16 @@ def verb(paths: tuple[Path, ...], denied: tuple[str, ...], stopped: tuple[str, .
         for each in (*questions, *(question for case in cases for question in _of_case(case, opened))):
             codes.append(_answer(each, options["timeout"], options["as_json"]))
     return min(filter(None, codes), default=0)
+
+
+def _refuse_options_of_conditions() -> None:
+    """A case names its own file: it would be believed that the properties are proved of the file in --config."""
+    context = click.get_current_context()
+    for name, option in (("configs", "--config"), ("dialect", "--dialect"), ("event", "--event")):
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{option} is for --denied and --stopped. Properties in files are about each case's own."
+            )
 
 
 def _of_active_hooks(wanted: Iterable[Property], configs: tuple[str, ...], dialect: str | None) -> list[_Question]:

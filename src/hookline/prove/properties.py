@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Final
 
@@ -29,7 +30,7 @@ class Property:
     id: str
     event: str
     condition: Condition
-    text: str  # as it was written
+    text: str  # as it was written, or as JSON
     ask_is_enough: bool = False
     line: int = 1
 
@@ -83,11 +84,22 @@ def _read_property(at: Node) -> Property | None:
     flag = None if ask is None else ask.flag()
     if condition is None:
         return None
-    return Property(name or f"line {at.line}", event, condition, str(never.value), flag is True, at.line)
+    text = json.dumps(never.value, ensure_ascii=False, default=str)
+    return Property(name or f"line {at.line}", event, condition, text, flag is True, at.line)
 
 
 def _parse(at: Node, event: str) -> Condition | None:
+    if _has_backspace(at.value):
+        problem = r"a text has a backspace character. In double quotes, \b is that character."
+        at.add_problem("backspace", problem, r"Use single quotes: '\b'.")
+        return None
     return parse_condition(at, HookInfo(event, NATIVE, timedelta(seconds=60), "property"))
+
+
+def _has_backspace(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_backspace, value.values()))
+    return any(map(_has_backspace, value)) if isinstance(value, list) else isinstance(value, str) and "\b" in value
 
 
 def _check_event(event: str) -> None:
