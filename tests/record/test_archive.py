@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -194,6 +195,20 @@ def test_one_process_archives_at_a_time(directory: RecordDirectory) -> None:
         assert ours
         archive(directory)
         assert directory.archives() == []
+
+
+def test_hook_texts_are_as_new_as_records_from_before_the_clock_was_set_back(directory: RecordDirectory) -> None:
+    directory.create()
+    later = time.time() + 60 * 86_400
+    for name, text_time, record_time in (("named", time.time(), later), ("newer", later, time.time())):
+        path = directory.hooks / f"{name}.json"
+        path.write_text("{}")
+        os.utime(path, (text_time, text_time))
+        writer = RecordWriter(directory, {}, clock=partial(int, record_time * 1e9))
+        writer.write(encode_record({"kind": "decision", "hooks": name}))
+        writer.close()
+    archive_records_of_ended_writers(directory, timedelta(days=30), settle=0)
+    assert all(path.stat().st_mtime > later - 1 for path in directory.hooks.glob("*.json"))
 
 
 def test_hook_texts_are_kept_as_long_as_records_name_them(directory: RecordDirectory) -> None:

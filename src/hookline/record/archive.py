@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -175,11 +175,17 @@ def _write_archive(directory: RecordDirectory, lines: Sequence[bytes]) -> Path:
 
 
 def _touch_hook_texts(directory: RecordDirectory, lines: Iterable[bytes]) -> None:
-    """Hook texts are removed by their time, so those that records name are as new as the records."""
-    for digest in {record.get("hooks") for line in lines if (record := parse_record(line)) is not None}:
-        with suppress(OSError):
-            if isinstance(digest, str):
-                os.utime(directory.hooks / f"{digest}.json")
+    """Hook texts are removed by their time, so those that records name are as new as the records, whatever the clock says."""
+    newest: dict[str, str] = {}
+    for line in lines:
+        record = parse_record(line)
+        if record is not None and "hooks" in record:
+            newest[record["hooks"]] = max(record["at"], newest.get(record["hooks"], ""))
+    for digest, at in newest.items():
+        path = directory.hooks / f"{digest}.json"
+        with suppress(OSError, ValueError):
+            latest = max(time.time(), path.stat().st_mtime, datetime.fromisoformat(at).timestamp())
+            os.utime(path, (latest, latest))
 
 
 def _heads(lines: Iterable[bytes]) -> dict[str, Head]:
