@@ -32,7 +32,7 @@ _LOOK_SECONDS: Final = 0.2
 _APPROVAL_SECONDS: Final = 0.5
 _COLUMNS: Final = ("time", "verdict", "host", "hook", "outcome", "call")
 _MAX_NAME: Final = 14  # of a host or hook: in 80 columns, there must be room for the call
-_APPROVAL_COLUMNS: Final = ("time left", "tool", "hook", "reason", "what")
+_APPROVAL_COLUMNS: Final = ("time left", "tool", "hook", "what", "reason")
 _STYLES: Final = {"deny": "bold red", "ask": "bold yellow", "allow": "green", "silent": "dim"}
 
 
@@ -141,7 +141,7 @@ class WatchApp(App[None]):
             if id in table.rows:
                 table.update_cell(id, "time left", Text(_time_left(approval)))
             else:
-                what = (approval.tool, approval.hook, approval.reason, input_text(approval.input))
+                what = (approval.tool, _short_name(approval.hook), input_text(approval.input), approval.reason)
                 table.add_row(Text(_time_left(approval)), *(Text(printable(text)) for text in what), key=id)
         table.display = bool(self._waiting)
         self._show_status()
@@ -276,14 +276,18 @@ class ApprovalScreen(ModalScreen[bool | None]):
 def _cells(row: dict[str, Any]) -> tuple[Text, ...]:
     tool = row["tool"] or ""
     subject = tool if row["event"] == "tool.before" else f"{row['event']} {tool}".rstrip()
-    names = [printable(row[key] or "") for key in ("host", "hook", "outcome")]
+    names = [printable(_short_name(row[key] or "")) for key in ("host", "hook", "outcome")]
     verdict = row["verdict"] or ""
     return (
         Text(local_time(row["at"]), style="dim"),
         Text(printable(verdict), style=_STYLES.get(verdict, "")),
-        *(Text(name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…") for name in names),
+        *map(Text, names),
         Text.assemble((printable(subject), "bold"), " ", printable(input_text(row["input"]))),
     )
+
+
+def _short_name(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
 
 
 def _time_left(approval: ApprovalRow) -> str:
