@@ -204,7 +204,8 @@ def fail(*_: object) -> None:
     raise OSError("no room")
 
 
-DAY = 86_400 * 10**9
+MINUTE = 60 * 10**9
+DAY = 1440 * MINUTE
 
 
 def test_each_day_has_its_own_file(directory: RecordDirectory) -> None:
@@ -233,7 +234,7 @@ def test_a_file_of_yesterday_is_left_though_nothing_new_comes(directory: RecordD
     assert verify_chains(directory).records == 3
 
 
-@pytest.mark.parametrize("notices", ["when it looks", "at the next file"])
+@pytest.mark.parametrize("notices", ["when it looks", "in the next minute", "at the next file"])
 def test_a_record_that_somebody_removes_begins_anew(directory: RecordDirectory, notices: str) -> None:
     now = 10 * DAY
     writer = RecordWriter(directory, {}, clock=lambda: now)
@@ -242,6 +243,6 @@ def test_a_record_that_somebody_removes_begins_anew(directory: RecordDirectory, 
     if notices == "when it looks":
         writer.close_old_file()
     else:
-        now = 11 * DAY
+        now += MINUTE if notices == "in the next minute" else DAY
     assert writer.write(encode_record({"kind": "decision"})) == f"{writer.id}-2"
     assert verify_chains(directory).records == 2

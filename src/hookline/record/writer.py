@@ -54,7 +54,7 @@ class RecordWriter:
         self.id = ""
         self._number = 0  # of the last record, and its hash: two plain values, because every record needs them
         self._hash = FIRST
-        self._last_at = self._next_day = ""
+        self._last_at = self._next_day = self._look_at = ""
         forget = weakref.WeakMethod(self._forget_parent)
         os.register_at_fork(after_in_child=lambda: (method := forget()) and method())  # asking each time costs a call
 
@@ -68,8 +68,8 @@ class RecordWriter:
                 return ""
             try:
                 at = self._clock.now()
-                if self._size >= SEGMENT_BYTES or self._file < 0 or not self._last_at <= at < self._next_day:
-                    self._open_next(at)
+                if self._size >= SEGMENT_BYTES or self._file < 0 or not self._last_at <= at < self._look_at:
+                    self._look(at)
                 if self._lost:
                     self._append_gap(at)
                 return self._append(text, at)
@@ -90,7 +90,7 @@ class RecordWriter:
         """
         with self._lock:
             if self._file >= 0 and self._is_begun:
-                if os.fstat(self._file).st_nlink == 0:
+                if self._is_removed():
                     self._is_begun = False
                 elif self._clock.now() >= self._next_day:
                     self._close_file()
@@ -154,6 +154,17 @@ class RecordWriter:
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
+
+    def _look(self, at: str) -> None:
+        """At least each minute. If somebody has removed the record, another chain begins."""
+        if self._file >= 0 and self._is_removed():
+            self._begin()
+        if self._size >= SEGMENT_BYTES or self._file < 0 or not self._last_at <= at < self._next_day:
+            self._open_next(at)
+        self._look_at = at[: len("2026-11-16T20:01:")] + "U"  # after all times of the minute
+
+    def _is_removed(self) -> bool:
+        return os.fstat(self._file).st_nlink == 0
 
     def _open_next(self, at: str) -> None:
         """Also each day, and if the clock was set back: in a chain, no record is older than the one before it.
