@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -94,18 +96,24 @@ def test_files_that_extend_each_other_in_every_combination_are_refused_soon(tmp_
     assert "too many files extend each other" in said(read(tmp_path, "extends: [./0-0.yaml, ./0-1.yaml]"))
 
 
-def test_an_installed_distribution_has_packs_and_is_not_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = tmp_path / "site"
+def install_acme(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Installs a distribution whose pack is `acme:base`, and returns the pack's file."""
     (site / "acme_hooks" / "packs").mkdir(parents=True)
     (site / "acme_hooks" / "__init__.py").write_text("raise RuntimeError('imported')")
-    (site / "acme_hooks" / "packs" / "base.yaml").write_text(GUARD)
+    pack = site / "acme_hooks" / "packs" / "base.yaml"
+    pack.write_text(GUARD)
     information = site / "acme_hooks-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-hooks\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text("[hookline.packs]\nacme = acme_hooks.packs\n")
     monkeypatch.syspath_prepend(str(site))
+    return pack
+
+
+def test_an_installed_distribution_has_packs_and_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_acme(tmp_path / "site", monkeypatch)
     parsed = read(tmp_path, "extends: [acme:base]")
     assert said(parsed) == ""
     assert [(hook.id, hook.origin.file) for hook in parsed.hooks] == [("no-word", "acme:base")]
@@ -168,6 +176,23 @@ def test_a_change_of_a_pack_never_loosens(project: Project, tmp_path: Path, chan
     assert any("pack that this file extends was changed" in problem.what for problem in book.problems)
     assert not project.trust.trusts(project.source)
     assert "trusted/team.yaml" in project.trust.diff(project.source)
+
+
+@pytest.mark.parametrize("removed", ["the pack", "the distribution"])
+def test_removing_an_installed_pack_never_loosens(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removed: str
+) -> None:
+    pack = install_acme(tmp_path / "site", monkeypatch)
+    project.source.path.write_text("extends: acme:base\n")
+    project.trust.accept([project.source])
+    if removed == "the pack":
+        pack.unlink()
+    else:
+        shutil.rmtree(tmp_path / "site")
+        importlib.invalidate_caches()
+    decision = project.book().decide_now(CALL)
+    assert decision.denied
+    assert decision.by == "no-word"
 
 
 @pytest.mark.parametrize("damaged", ["[1]\n", "version: 9\n" + GUARD, "hooks: {PreToolUse: []}\n", "extends: 5\n"])

@@ -111,8 +111,7 @@ class PackReader:
         installed = _INSTALLED_NAME.fullmatch(name)
         if installed is not None:
             distribution, pack = installed.groups()
-            path = _own_pack(pack) if distribution == _OWN else _installed_pack(distribution, pack)
-            return PackFile(name, path, name)
+            return PackFile(name, _own_pack(pack) if distribution == _OWN else self._installed(name), name)
         if not name.endswith(_SUFFIXES):
             known = closest_match(name, own_pack_names())
             hint = f"Did you mean {_OWN}:{known}?" if known else "A pack's file ends in .yaml."
@@ -120,6 +119,14 @@ class PackReader:
         path = Path(os.path.normpath(os.path.join(os.path.abspath(extending.parent), os.path.expanduser(name))))
         self._refuse_outside(name, path)
         return PackFile(str(path), path, os.path.normpath(os.path.join(os.path.dirname(shown), name)))
+
+    def _installed(self, name: str) -> Path:
+        try:
+            return _installed_pack(*name.split(":"))
+        except _NotFoundError:
+            if name in (self._texts or ()):  # it was removed, and the text that was kept counts
+                return Path(name)
+            raise
 
     def _refuse_outside(self, name: str, path: Path) -> None:
         project = self._source.project
