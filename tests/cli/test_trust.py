@@ -86,4 +86,15 @@ def test_a_file_that_cannot_be_read_cannot_be_trusted(hookline):
     refused = hookline("trust", "--yes")
     assert refused.exit_code == 1
     assert "hookline.yaml: it cannot be read, so it cannot be trusted" in refused.stderr
-    assert hookline("trust", "--diff").exit_code == 0
+    assert "Nothing here needs your trust" not in refused.stdout
+    shown = hookline("trust", "--diff")
+    assert shown.exit_code == 3
+    assert "+hooks: [" in shown.stdout.splitlines()
+
+
+def test_a_pack_that_is_gone_is_shown_as_a_difference(hookline):
+    Path("team.yaml").write_text("hooks: [{id: a, on: tool.before, then: deny}]\n")
+    Path("hookline.yaml").write_text("extends: ./team.yaml\n")
+    hookline("trust", "--yes")
+    Path("team.yaml").unlink()
+    assert "--- trusted/team.yaml" in hookline("trust", "--diff").stdout

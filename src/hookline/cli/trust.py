@@ -41,13 +41,14 @@ def verb(yes: bool, show_diff: bool, revoke: bool, as_json: bool) -> int:
     store, files = trust(), (*sources(), *skill_files())
     if revoke:
         return _revoke(store, files, as_json)
-    waiting, refused = _review_untrusted(store, files)
     if show_diff:
-        return _show_diff(store, waiting, as_json)
+        return _show_diff(store, store.untrusted_sources(files), as_json)
+    waiting, refused = _review_untrusted(store, files)
     accepted = bool(waiting) and (yes or (not as_json and _confirm_reviews(waiting)))
     if accepted:
         store.accept(waiting)
-    _print_result(waiting, accepted, as_json, yes)
+    if waiting or as_json or not refused:
+        _print_result(waiting, accepted, as_json, yes)
     return 1 if refused else 0 if accepted or not waiting else NOT_ACCEPTED
 
 
@@ -72,8 +73,8 @@ def _revoke(store: Trust, files: Sequence[Source], as_json: bool) -> int:
     return 0
 
 
-def _show_diff(store: Trust, waiting: Sequence[Review], as_json: bool) -> int:
-    changes = {review.source.display_path: store.diff(review.source) for review in waiting}
+def _show_diff(store: Trust, waiting: Sequence[Source], as_json: bool) -> int:
+    changes = {source.display_path: store.diff(source) for source in waiting}
     if as_json:
         out_json([{"file": file, "diff": text} for file, text in changes.items()])
     for file, text in () if as_json else changes.items():
