@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline.project.packs import own_pack_names
+
 
 def test_the_written_file_has_no_problem(hookline):
     assert hookline("init").exit_code == 0
@@ -82,6 +84,12 @@ def test_the_pack_stops_the_command_that_is_suggested(hookline, pack):
     assert len(suggested) == (pack != "quality")
     for arguments in suggested:
         assert hookline(*arguments).exit_code in (2, 3)
+
+
+@pytest.mark.parametrize("pack", own_pack_names())
+def test_check_has_nothing_to_say_about_a_pack(hookline, pack):
+    hookline("init", "--pack", pack)
+    assert hookline("check").stdout.endswith("no problems\n")
 
 
 def test_an_unknown_pack_is_refused_before_anything_is_written(hookline):
