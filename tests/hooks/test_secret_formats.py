@@ -14,6 +14,7 @@ from hookline.hooks.secret_formats import (
     SecretFormat,
     find_secrets,
     find_tokens,
+    is_named_secret,
     is_secret_name,
     replace_secrets,
 )
@@ -59,6 +60,9 @@ def test_the_token_of_a_telegram_bot_is_found_in_its_url() -> None:
         ('{"client_secret": "f83jd93kd02k"}', "f83jd93kd02k"),
         ('{\\"api_key\\": \\"f83jd93kd02k\\"}', "f83jd93kd02k"),
         ("token := a8f5f167f44f4964", "a8f5f167f44f4964"),
+        ("tokenizer_token = a8f5f167f44f4964", "a8f5f167f44f4964"),
+        ("secret_id: a8f5f167f44f4964", "a8f5f167f44f4964"),
+        ("passwordName1='p4ss-w0rd-x'", "p4ss-w0rd-x"),
         ("mysql://root:t0psecret@db:3306/x", "t0psecret"),
     ],
 )
@@ -81,6 +85,17 @@ def test_a_value_that_is_called_a_secret(text: str, secret: str) -> None:
         "api_key: str = None",
         "token_count: 12345678901",
         "secret: my-secret-name",
+        'tokenizer = "cl100k_base"',
+        "tokenizer_name: bert-base-uncased-v2",
+        'passwordless_login = "enabled2024"',
+        "secretName: app-tls-2024",
+        "credentialsId: 'aws-prod-2024'",
+        'const apiKeyHeader = "x-api-key-v2"',
+        "POSTGRES_PASSWORD_FILE: /run/secrets/db_password_v1",
+        'private_key_path = "~/.ssh/id_ed25519"',
+        'secret_arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"',
+        '"token_endpoint": "https://login.example.org/oauth2/v2.0/token"',
+        "token_expires_at: 2026-01-01T00:00:00",
         "sk-folding-cube-container-wide",
         "the task-1a2b3c4d5e6f7g8h9i0j",
         "https://example.com:8080/x@y",
@@ -95,6 +110,12 @@ def test_what_is_no_secret(text: str) -> None:
 
 def test_overlapping_secrets_are_replaced_once() -> None:
     assert replace_secrets("abcdef", [Secret("a", 1, 3), Secret("b", 2, 5), Secret("c", 2, 3)], "*") == "a*f"
+
+
+def test_a_field_for_another_thing_than_the_secret() -> None:
+    assert is_named_secret("client_secret", "f83jd93kd02k")
+    assert is_named_secret("token_name_secret", "f83jd93kd02k")
+    assert not is_named_secret("secretName", "f83jd93kd02k")
 
 
 def test_names() -> None:

@@ -107,8 +107,15 @@ SECRET_NAMES: Final = (
     *("accesskey", "private_key", "private-key", "privatekey", "credential"),
 )
 """Words in the name of a variable or field that holds a secret."""
+_OTHER_THING: Final = lazy_pattern(
+    r"""i[sz](?:e|ing|ation)[\w-]*|less[\w-]*|s_?id
+        |[\w-]*(?:name|header|type|path|file|url|uri|endpoint|arn|policy|pattern|regex|length|limit|ttl|timeout
+        |expiry|expiration|expires(?:[_-]?(?:at|in))?)s?""",
+    re.VERBOSE,
+)
+"""What follows such a word in the name of another thing: `tokenizer`, `secretName`, `private_key_path`."""
 _ASSIGNED: Final = lazy_pattern(
-    r"""[A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}(?::=|=>|[=:])\s{0,4}
+    r"""([A-Za-z0-9_-]{0,40})\\?["']?\s{0,4}(?::=|=>|[=:])\s{0,4}
         (?:\\?"([^"\n\\]{8,4096})|'([^'\n\\]{8,4096})|([^\s"',;&|<>(){}\[\]$`\\]{8,4096}))""",
     re.VERBOSE,
 )
@@ -194,9 +201,17 @@ def is_secret_name(name: str) -> bool:
     return any(word in name.lower() for word in SECRET_NAMES)
 
 
+@lru_cache(maxsize=256)
+def _names_secret(name: str) -> bool:
+    """Whether the name is that of a secret itself, not of its file, its header or the like. It must be short."""
+    lower = name.lower()
+    ends = [at.end() for word in SECRET_NAMES for at in re.finditer(word, lower)]
+    return any(_OTHER_THING.fullmatch(lower, end) is None for end in ends)
+
+
 def is_named_secret(name: str, value: str) -> bool:
     """Whether a field of this name holds a secret of this value."""
-    if len(value) < 8 or not (is_secret_name if len(name) <= _MAX_CACHED else is_secret_name.__wrapped__)(name):
+    if len(value) < 8 or not (_names_secret if len(name) <= _MAX_CACHED else is_secret_name.__wrapped__)(name):
         return False
     return any(map(str.isdigit, value)) and _is_chosen(value, _LEAST_ENTROPY)
 
@@ -241,7 +256,7 @@ def _find_named(text: str, deadline: float) -> Iterator[Secret]:
                 at = lower.find(word, at + len(word))
                 continue
             group = found.lastindex or 0
-            if is_named_secret(word, found[group]):
+            if is_named_secret(word + found[1], found[group]):
                 yield Secret("assigned secret", found.start(group), found.end(group))
             at = lower.find(word, found.end())
 
