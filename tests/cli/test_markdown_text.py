@@ -56,6 +56,7 @@ long-name-of-a-key-that-needs-a-line
         ("![a picture](x.svg)", "[picture: a picture]"),
         ("[`[x]`](b.md)", "[x]"),
         ("2 * 3 * 4", "2 * 3 * 4"),
+        ("`a.py`<br>`b.py`", "a.py, b.py"),
         ("`tool: 'mcp.*'` and `a*`", "tool: 'mcp.*' and a*"),
     ],
 )

@@ -118,7 +118,7 @@ def plain_text(markdown: str) -> str:
     text = _IMAGE.sub(r"[picture: \1]", markdown)
     text = _LINK.sub(lambda link: f"{link[1]} ({link[2]})" if "://" in link[2] else link[1], text)
     text = _EMPHASIS.sub(r"\1", _STRONG.sub(r"\1", text))
-    return text.replace("`", "").replace("\\|", "|")
+    return text.replace("`", "").replace("\\|", "|").replace("<br>", ", ")
 
 
 def split_cells(row: str) -> list[str]:
