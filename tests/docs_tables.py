@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 
 import click
 
@@ -309,6 +311,11 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
+def _extras_of_all() -> list[str]:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return re.findall(r"[\w-]+", project["optional-dependencies"]["all"][0])[1:]
+
+
 def documented_words() -> list[tuple[str, list[str]]]:
     """Each page, and the words that it must have as code."""
     options = [name for action in ACTIONS.values() for name in (*action.mapping, *action.options)]
@@ -337,6 +344,7 @@ def documented_words() -> list[tuple[str, list[str]]]:
         ("dialects/native.md", [*HOOK_KEYS, *FILE_KEYS, *VOCABULARIES]),
         ("dialects/README.md", list(all_dialects())),
         ("verbs.md", list(VERBS)),
+        ("install.md", _extras_of_all()),
         ("testing.md", [*case.CASE_KEYS, *case.STEP_KEYS, *expectation._KEYS, *testing_names]),
         ("python.md", ["BookWatcher", "load_for_directory", "load_text", "load_all", "LocalHost"]),
         ("deciding.md", [verdict.word for verdict in Verdict]),
