@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline.config.problem import Severity
 from hookline.errors import HooklineError
 from hookline.hub.rules.rule_sets import EMPTY_TEXT, BadRules, RuleConflict, RuleSets, check_rules, parse_set_id
 from hookline.hub.store.rule_table import RuleTable
@@ -24,6 +25,7 @@ def test_the_empty_text_has_no_problem() -> None:
         ("{", "rules/everyone"),
         ('{"hooks": {"PreToolUse": [{"matcher": "(", "action": "deny"}]}}', "matcher"),
         ('{"hooks": {"PreToolUse": [{"action": "script", "script": ""}]}}', "script"),
+        ('{"hooks": {"PreToolUse": [{"action": "script", "script": "retrun 1;"}]}}', "syntax error on line 1"),
         ('{"hooks": {"PreToolUse": [{"command": "touch /tmp/x"}]}}', "cannot run a command"),
         ('{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "id"}]}]}}', "cannot run a command"),
     ],
@@ -32,6 +34,12 @@ def test_errors_are_told_with_their_line(text: str, says: str) -> None:
     checked = check_rules(text, "everyone")
     assert checked.has_errors
     assert any(says in str(problem) for problem in checked.problems)
+
+
+def test_a_rule_that_never_acts_is_warned_about() -> None:
+    text = '{"hooks": {"PreToolUse": [{"id": "a", "action": "deny"}, {"id": "b", "action": "deny"}]}}'
+    checked = check_rules(text, "everyone")
+    assert [(each.line, each.severity) for each in checked.problems] == [(1, Severity.WARNING)]
 
 
 @pytest.mark.parametrize("id", ["", "nobody", "agent:", "workspace:relative", "agent:" + "x" * 200])
