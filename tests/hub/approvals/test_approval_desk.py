@@ -15,6 +15,7 @@ from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.access.roles import Role
 from hookline.hub.context.running_hub import Hub
 from hookline.lazy_dataclasses import replace
+from hookline.runtime.storage.tables import ApprovalRow, SessionRow, ThreadRow
 from hub.hub_process import open_socket, serve_hub
 from hub.hub_sandbox import Writer, async_test, eventually, token_of
 
@@ -139,6 +140,20 @@ async def test_the_bus_tells_of_questions_and_answers(tmp_path: Path) -> None:
             "maria",
         )
         await asking
+
+
+@async_test
+async def test_the_bus_tells_of_a_question_that_is_answered_at_once(tmp_path: Path) -> None:
+    async with serve_hub(tmp_path) as (hub, _), open_socket(hub, await token_of(hub, Role.VIEWER)) as socket:
+        assert (await socket.call("join", {"room": "approvals"}))["ok"]
+        now = time.time()
+        session = SessionRow("s1", "app", "helper", "/work", "me", now, now)
+        await hub.store.add_thread(ThreadRow("s1", "s1", "helper", None, 0, now, "f"), session)
+        asked = ApprovalRow("a1", "s1", "s1", "c", "bash", {"command": "ls"}, "hash", "Really?", "", now, now + 60)
+        await hub.store.add_approval(asked)
+        assert await hub.approvals.answer("a1", True, "maria")
+        told = [(await socket.event())[1] for _ in range(2)]
+        assert [each["type"] for each in told] == ["approval_request", "approval_answered"]
 
 
 @async_test

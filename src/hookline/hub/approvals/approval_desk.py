@@ -112,6 +112,8 @@ class ApprovalDesk:
 
     async def answer(self, id: str, yes: bool, by: str, **more: Any) -> bool:
         """False if somebody was faster, or the time is over. `more`: edited, why, remember."""
+        if id not in self._shown:  # asked since the last look: whoever listens hears the question before its answer
+            await self.look()
         now = time.time()
         if id.startswith("question_"):
             done = await self._questions.close(id, "approved" if yes else "denied", now, by=by, **more)
