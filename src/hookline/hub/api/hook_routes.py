@@ -22,7 +22,7 @@ async def list_hooks(
     """Hooks of this machine's workspaces as they are now, and of other machines as they were at the last decision.
 
     Of the hub's own agents, the rules of the sets that are in force for them are listed too. `agent` keeps those that are in
-    force for that agent. `fires` counts the recorded decisions that a hook of this id made.
+    force for that agent. `fires` counts the recorded decisions in which a hook of this id took part.
     """
     rows, problems = await hub.hook_list.rows(workspace)
     items = [row for row in rows if _matches(row, agent, event, tag, file)]

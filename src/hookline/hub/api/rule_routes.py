@@ -152,9 +152,9 @@ async def get_set(set: str, hub: HubOfRequest) -> dict[str, Any]:
     """The text, its problems, and each rule as the form shows it, with how often it fired and when it did last."""
     row = _check_set(set)
     text = hub.rules.text(row.id)
-    fires = await hub.decisions.hook_fires()
+    fires = await hub.hook_fires.count()
     try:
-        rules = [{**each, **_fires_json(fires, each["id"])} for each in list_rules(text)]
+        rules = [{**each, **fires.of(each["id"]).as_json()} for each in list_rules(text)]
     except HooklineError:
         rules = []
     problems = problems_json(check_rules(text, row.id).problems)
@@ -165,11 +165,6 @@ async def get_set(set: str, hub: HubOfRequest) -> dict[str, Any]:
 async def save(set: str, body: SaveBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Saves a new version. `base` is the version that was edited: 409 if it is not the last one any more."""
     return await _save(hub, _check_set(set).id, body.text, body.base, caller.name, body.note)
-
-
-def _fires_json(fires: dict[str, tuple[int, float]], id: str) -> dict[str, Any]:
-    count, last = fires.get(id, (0, None))
-    return {"fires": count, "last_fire": last}
 
 
 def _check_set(set: str) -> RuleSetRow:

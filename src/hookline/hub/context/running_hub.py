@@ -30,6 +30,7 @@ from hookline.hub.config.hub_config import HubConfig
 from hookline.hub.context.hub_problems import HubProblems
 from hookline.hub.explain.explanation import Explainer
 from hookline.hub.explain.hook_counter import HookCounter
+from hookline.hub.explain.hook_fires import HookFires
 from hookline.hub.explain.hook_list import HookList, HubPlace
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.intake.host_watch import HostWatch
@@ -109,7 +110,10 @@ class Hub:
         self.books = BookTable(self.database)
         self.hooks = HooksInForce(self.books, lambda: self.runtime_settings(Path("/")))
         self.explainer = Explainer(self.decisions, self.hooks)
-        self.hook_list = HookList(self.hooks, self.origins, self.decisions, self.machine, self._hub_places)
+        self.hook_fires = HookFires(self.decisions)
+        self.hook_list = HookList(
+            self.hooks, self.origins, self.decisions, self.hook_fires, self.machine, self._hub_places
+        )
         self.hook_counter = HookCounter(self.decisions, self.books)
         self.live = LiveRows(self._send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken, on_broken=self._on_broken)

@@ -25,7 +25,8 @@ class HookCounter:
         paths: dict[str, dict[str, str]] = {}
         found: dict[tuple[str, str], HookStats] = {}
         left = _MAX_RECORDS
-        async for records in self._decisions.with_trace(since):
+        async for stored in self._decisions.with_hooks(since):
+            records = [each.record for each in stored]
             for hash in {str(record.get("hooks", "")) for record in records} - paths.keys():
                 paths[hash] = await self._paths(hash)
 

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, introspect
 from hookline.engine.limits import FireCounts
+from hookline.hub.explain.hook_fires import HookFires
 from hookline.hub.explain.hooks_in_force import HooksInForce
 from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.origin_table import OriginRow, OriginTable
-from hookline.hub.store.record_line import searched_name
 from hookline.record.hooks_then import paths_by_name
 from hookline.runtime.settings import ExtraHooks
 
@@ -37,40 +37,37 @@ class HookList:
         hooks: HooksInForce,
         origins: OriginTable,
         decisions: DecisionTable,
+        fires: HookFires,
         machine: str,
         hub_places: Callable[[], Sequence[HubPlace]],
     ) -> None:
         self._hooks = hooks
         self._origins = origins
         self._decisions = decisions
+        self._fires = fires
         self._machine = machine
         self._hub_places = hub_places
 
     async def rows(self, workspace: str = "") -> tuple[list[dict[str, Any]], list[Problem]]:
         """One for each hook of a machine, with the places at which it is in force; and the problems of the files.
 
-        `fires` and `last_fire` are of the recorded decisions that a hook of this id made.
+        `fires` and `last_fire` are of the recorded decisions in which a hook of this id took part.
         """
-        fires = await self._decisions.hook_fires()
+        fires = await self._fires.count()
         rows: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         problems: dict[Problem, None] = {}
         for place, book in await self._books(workspace):
             for row in _hook_rows(book):
                 key = (place["machine"], row["path"], row["id"], row["event"])
-                count, last = fires.get(searched_name(row["id"]), (0, None))
-                rows.setdefault(key, {**row, "fires": count, "last_fire": last, "in": []})["in"].append(place)
+                rows.setdefault(key, {**row, **fires.of(row["id"]).as_json(), "in": []})["in"].append(place)
             problems |= dict.fromkeys(book.problems)
         return list(rows.values()), list(problems)
 
     async def rows_of(self, book: Book, workspace: str) -> list[dict[str, Any]]:
         """The hooks of a book that is in force in a workspace of this machine."""
-        fires = await self._decisions.hook_fires()
+        fires = await self._fires.count()
         place = {"machine": self._machine, "workspace": workspace, "host": _HOST}
-        found = []
-        for row in _hook_rows(book):
-            count, last = fires.get(searched_name(row["id"]), (0, None))
-            found.append({**row, "fires": count, "last_fire": last, "in": [place]})
-        return found
+        return [{**row, **fires.of(row["id"]).as_json(), "in": [place]} for row in _hook_rows(book)]
 
     async def with_tag(self, tag: str) -> tuple[str, ...]:
         """The ids of the hooks that have the tag."""

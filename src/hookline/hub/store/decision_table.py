@@ -193,17 +193,6 @@ class DecisionTable:
             items[min(int(number), steps - 1)][verdict or "silent"] = count
         return {"step": width, "items": items}
 
-    async def hook_fires(self) -> dict[str, tuple[int, float]]:
-        """How many decisions each hook made, and when it made the last one."""
-        statement = (
-            select(decisions.c.hook, func.count(), func.max(decisions.c.at))
-            .where(decisions.c.hook != "")
-            .group_by(decisions.c.hook)
-        )
-        return await self._database.read(
-            lambda connection: {row[0]: (row[1], row[2]) for row in connection.execute(statement)}
-        )
-
     async def last_book(self, origin: str) -> str:
         """The hash of the hooks at the last decision of a process."""
         statement = (
@@ -214,19 +203,18 @@ class DecisionTable:
         )
         return await self._database.read(lambda connection: str(connection.execute(statement).scalar() or ""))
 
-    async def with_trace(self, since: float) -> AsyncIterator[list[Record]]:
-        """Records of decisions in which a hook took part, newest first, in pieces."""
+    async def with_hooks(self, since: float = 0, after: int = 0) -> AsyncIterator[list[StoredDecision]]:
+        """Decisions in which a hook took part, newest first, in pieces."""
         before: int | None = None
+        took_part = (decisions.c.hook != "") | decisions.c.record.contains('"trace":', autoescape=True)
         while True:
-            statement = _select_decisions().where(
-                decisions.c.at >= since, decisions.c.record.contains('"trace":', autoescape=True)
-            )
+            statement = _select_decisions().where(decisions.c.at >= since, decisions.c.sequence > after, took_part)
             if before is not None:
                 statement = statement.where(decisions.c.sequence < before)
             piece = statement.order_by(decisions.c.sequence.desc()).limit(_TRACE_ROWS)
             found = await self._database.read(partial(_stored, statement=piece))
             if found:
-                yield [each.record for each in found]
+                yield found
             if len(found) < _TRACE_ROWS:
                 return
             before = found[-1].sequence
