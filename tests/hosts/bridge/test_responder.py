@@ -261,6 +261,34 @@ def test_an_agent_that_obeys_another_s_settings_is_answered_once(desk: BridgeSan
     assert deny_reason(decided(desk.call()).stdout) == "Never."
 
 
+CURSOR_CALLS = [
+    ("PreToolUse", {"tool_name": "Shell", "tool_input": {"command": "rm x"}}, "permission", "deny"),
+    ("PreToolUse", {"tool_name": "Shell", "tool_input": {}}, "permission", "deny"),
+    ("UserPromptSubmit", {"prompt": "rm"}, "continue", "False"),
+    ("PostToolUse", {"tool_name": "Shell", "tool_input": {"command": "rm x"}}, "additional_context", "Seen."),
+    ("Stop", {"status": "completed"}, "followup_message", "Go on."),
+]
+
+
+@pytest.mark.parametrize(("event", "facts", "name", "start"), CURSOR_CALLS)
+def test_cursor_is_answered_in_its_own_words_for_an_entry_of_claude_code(
+    desk: BridgeSandbox, event: str, facts: dict[str, object], name: str, start: str
+) -> None:
+    """It ignores Claude Code's."""
+    desk.write_hooks(
+        GUARD + "  - {id: prompt, on: prompt.submit, then: {deny: Not so.}}\n"
+        "  - {id: seen, on: tool.after, then: {tell: Seen.}}\n  - {id: more, on: stop, then: {deny: Go on.}}\n"
+    )
+    sent = {"conversation_id": "c", "workspace_roots": [str(desk.project)], **facts}
+    given = json.loads(decided(desk.call(json.dumps(sent).encode(), event)).stdout)
+    assert str(given[name]).startswith(start)
+
+
+def test_cursor_obeys_a_denial_because_of_a_bug_for_an_entry_of_claude_code(desk: BridgeSandbox) -> None:
+    sent = {"conversation_id": "c", "tool_name": "Shell", "tool_input": {"command": "rm x"}}
+    assert json.loads(decided(desk.call(json.dumps(sent).encode()), Buggy()).stdout)["permission"] == "deny"
+
+
 def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -> None:
     desk.write_hooks(GUARD)
     place = desk.call().user_directories

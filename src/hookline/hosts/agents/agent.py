@@ -116,6 +116,13 @@ class CodingAgent(ABC):
         """The event with that name, or with that alias."""
         return self._events_by_name.get(self.event_aliases.get(name, name))
 
+    def translate_event(self, name: str, event: AgentEvent) -> str:
+        """Its own name for another agent's event; "" if it has none. It may differ in case, or altogether."""
+        same = [each.name for each in self.events if each.event == event.event]
+        if self.find_event(name) is not None:
+            return name
+        return next((each for each in same if each.lower() == name.lower()), same[0] if same else "")
+
     @cached_property
     def _events_by_name(self) -> Mapping[str, AgentEvent]:
         return {each.name: each for each in reversed(self.events)}

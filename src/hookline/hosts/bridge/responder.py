@@ -185,11 +185,13 @@ class UnreadablePayloadError(Exception):
 async def respond(call: AgentCall, engine: Engine) -> Reply:
     """Always returns an answer, and in time. What could not be decided is denied for FAIL_CLOSED_EVENTS."""
     token = inherited_environment.set(call.environment)
+    responder = None
     try:
         async with asyncio.timeout(time_for_answer(call).total_seconds()):
-            return await _Responder(get_agent(call.agent), call, engine).reply()
+            responder = _Responder(get_agent(call.agent), call, engine)
+            return await responder.reply()
     except Exception as error:
-        return _reply_to_error(call, error)
+        return _reply_to_error(call, error, responder)
     finally:
         inherited_environment.reset(token)
 
@@ -201,25 +203,27 @@ def respond_now(call: AgentCall, cache: HookCache) -> Reply | None:
     happened then, and `respond` does it.
     """
     token = inherited_environment.set(call.environment)
+    responder = None
     try:
-        return _Responder(get_agent(call.agent), call, cache).reply_now(cache)
+        responder = _Responder(get_agent(call.agent), call, cache)
+        return responder.reply_now(cache)
     except MustWait:
         return None
     except Exception as error:
-        return _reply_to_error(call, error)
+        return _reply_to_error(call, error, responder)
     finally:
         inherited_environment.reset(token)
 
 
-def _reply_to_error(call: AgentCall, error: Exception) -> Reply:
+def _reply_to_error(call: AgentCall, error: Exception, responder: _Responder | None) -> Reply:
     """A bug in hookline must neither let a tool run nor show the agent a traceback."""
     try:
-        agent = get_agent(call.agent)
+        agent, event = (get_agent(call.agent), call.event) if responder is None else (responder.agent, responder.event)
         if isinstance(error, TimeoutError):
-            log.error("%s %s: not decided in time", call.agent, call.event)
-            return reply_without_decision(agent, call.event, "the hooks did not answer in time")
-        log.error("%s %s: this is a bug in hookline", call.agent, call.event, exc_info=error)
-        return reply_without_decision(agent, call.event, _describe_bug(error))
+            log.error("%s %s: not decided in time", agent.name, event)
+            return reply_without_decision(agent, event, "the hooks did not answer in time")
+        log.error("%s %s: this is a bug in hookline", agent.name, event, exc_info=error)
+        return reply_without_decision(agent, event, _describe_bug(error))
     except HooklineError as unknown:
         return Reply(stderr=f"hookline: {unknown}", exit_code=client.exit_code_without_answer(call.event))
     except Exception as another:  # not even the agent is known
@@ -258,8 +262,11 @@ class _Unreadable:
 
 
 class _Responder:
+    """`agent` and `event` are those of the entry, until the payload says that another agent runs it."""
+
     def __init__(self, agent: CodingAgent, call: AgentCall, engine: Engine) -> None:
         self.agent = agent
+        self.event = call.event
         self.call = call
         self.engine = engine
 
@@ -287,18 +294,23 @@ class _Responder:
             payload = _parse_payload(call.payload)
         except UnreadablePayloadError as unreadable:
             return _Unreadable(str(unreadable), workspace)
-        if self.agent.find_event(call.event) is None:
+        known = self.agent.find_event(call.event)
+        if known is None:
             return self._reply_to_unknown_event()
-        caller = _find_caller(call, payload)
-        if caller is None:
-            return empty_reply(self.agent, call.event)
-        agent = self.agent if caller == call.agent else get_agent(caller)
-        parsed = agent.read(call.event, payload, str(workspace or ""))
+        caller = detect_agent(call.agent, call.variable, payload)
+        if caller != call.agent:
+            other = get_agent(caller)
+            if _has_entries(other, call):
+                return empty_reply(self.agent, call.event)
+            name = other.translate_event(call.event, known)
+            if name:
+                self.agent, self.event = other, name
+        parsed = self.agent.read(self.event, payload, str(workspace or ""))
         for event in parsed.events:
             if missing := _why_unreadable(event):
                 cwd = _existing_directory(event.facts.get("cwd")) or workspace
                 return _Unreadable(missing, workspace, cwd)
-        return _Question(agent, call, self.engine, parsed, workspace)
+        return _Question(self.agent, call, self.engine, parsed, workspace)
 
     def _find_workspace(self) -> Path | None:
         """By the agent's own variable. The others are of agents that it imitates, and count only without it."""
@@ -313,15 +325,15 @@ class _Responder:
 
     async def _reply_to_unreadable(self, read: _Unreadable) -> Reply:
         """Denies if a hook listens to this event, or if the project is unknown."""
-        log.warning("%s %s: %s", self.call.agent, self.call.event, read.why)
+        log.warning("%s %s: %s", self.agent.name, self.event, read.why)
         where = read.cwd or _existing_directory(self.call.cwd) or read.workspace
         if where is None:
-            return reply_without_decision(self.agent, self.call.event, read.why)
+            return reply_without_decision(self.agent, self.event, read.why)
         book = await self.engine.book(_cache_key(self.agent, self.call, where, read.workspace, self.call.cwd))
-        events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD).events
+        events = self.agent.read(self.event, _PLACEHOLDER_PAYLOAD).events
         if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
-            return reply_without_decision(self.agent, self.call.event, read.why)
-        return empty_reply(self.agent, self.call.event)
+            return reply_without_decision(self.agent, self.event, read.why)
+        return empty_reply(self.agent, self.event)
 
 
 class _Question:
@@ -339,7 +351,7 @@ class _Question:
         self._until = asyncio.get_running_loop().time()
         self._until += time_for_hooks(call).total_seconds()
         self._sessions = engine.session_store(call.user_directories)
-        self._fallbacks = Fallbacks(agent, call.event, self._sessions)
+        self._fallbacks = Fallbacks(agent, parsed.name, self._sessions)
         self._books: dict[CacheKey, Book] = {}
         self._recorder = recorder_of(call.user_directories.hookline_state)
 
@@ -414,7 +426,7 @@ class _Question:
         if event.name != "tool.before":
             return None
         hub = find_hub(self._call.user_directories.hookline_state)
-        known = self._agent.find_event(self._call.event)
+        known = self._agent.find_event(self._parsed.name)
         can_ask = known is not None and known.ability.ask
         return hub if hub is not None and should_ask_hub(hub, event, can_ask) else None
 
@@ -423,7 +435,7 @@ class _Question:
         if hub is None:
             return decided
         left = self._until - asyncio.get_running_loop().time() - _HUB_MARGIN
-        known = self._agent.find_event(self._call.event)
+        known = self._agent.find_event(self._parsed.name)
         can_edit = known is not None and known.ability.change and len(self._parsed.events) == 1
         decide_again = partial(self._recorder.decide, book, host=host)
         settled = await settle_ask(hub, decided, timedelta(seconds=max(0.0, left)), can_edit, decide_again)
@@ -550,24 +562,16 @@ def _reject_constant(word: str) -> NoReturn:
 _PAYLOAD_DECODER: Final = json.JSONDecoder(parse_constant=_reject_constant)
 
 
-def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
-    """The agent that really called: some agents run the entries in another agent's settings.
+def _has_entries(agent: CodingAgent, call: AgentCall) -> bool:
+    """Whether the agent that runs this entry of another agent's settings has entries of its own, which answer it.
 
-    None if that agent has entries of its own, which answer it. They do not know the hooks of an entry that `hookline
-    install` did not write.
+    They do not know the hooks of an entry that `hookline install` did not write.
     """
-    caller = detect_agent(call.agent, call.variable, payload)
-    if caller == call.agent:
-        return caller
     from hookline.hosts.install.plan import has_current_entries
 
     environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
-    other = get_agent(caller)
-    if call.entry_timeout is None and has_current_entries(
-        other, Machine(call.user_directories.home, Path(call.cwd), environ)
-    ):
-        return None
-    return caller if other.read(call.event, payload).events else call.agent
+    machine = Machine(call.user_directories.home, Path(call.cwd), environ)
+    return call.entry_timeout is None and has_current_entries(agent, machine)
 
 
 def _join_decisions(one: Decision, two: Decision) -> Decision:
