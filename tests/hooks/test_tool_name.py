@@ -182,6 +182,28 @@ def test_a_host_that_joins_server_and_tool_may_mean_an_mcp_tool() -> None:
     assert ToolName(own_names=HOST_NAMES).texts(event("plan_exit", host="opencode")) == ("plan_exit",)
 
 
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("cline", "github__create_issue"),
+        ("cline", "github__create_issue_0a1b2c3d"),
+        ("droid", "github___create_issue"),
+        ("copilot-cli", "github-create_issue"),
+        ("auggie", "mcp__?__create_issue_github"),
+    ],
+)
+def test_every_host_has_its_own_way_to_join_server_and_tool(host: str, name: str) -> None:
+    given = event(name, host=host)
+    assert any("mcp.github.create_issue" in names for names in _readings(ToolName(own_names=HOST_NAMES), given))
+    assert len(_readings(ToolName(own_names=HOST_NAMES), given)) > 1, "so that it is not enough for an allow"
+
+
+def test_a_cut_name_is_that_of_an_mcp_tool() -> None:
+    cut = "github_com_modelcontextprotocol_servers_tree_main_src_g_0a1b2c3d"
+    found = _readings(ToolName(own_names=HOST_NAMES), event(cut, host="cline"))
+    assert [names[0] for names in found][-1] == f"mcp.?.{cut[:-9]}"
+
+
 def test_the_kind_of_an_mcp_tool_is_always_a_guess() -> None:
     given = event("mcp.fs.put", {"path": "a"}, kind="write")
     assert _readings(ToolName(), given) == (("mcp.fs.put",), ("write_file",))

@@ -23,7 +23,6 @@ from hookline.hooks.tools import (
     MCP_CLAUDE,
     MCP_DIGITORN,
     MCP_NATIVE,
-    MCP_PREFIX,
     NATIVE,
     VOCABULARIES,
     ToolKind,
@@ -32,9 +31,11 @@ from hookline.hooks.tools import (
     tool_kind,
 )
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
 UNKNOWN_SERVER: Final = "?"
 _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
+_NAME_HASH: Final = lazy_pattern(r"(?<=[^_])_[0-9a-f]{8}\Z")  # Cline's, if it had to cut or change the name
 _MAX_SPLITS: Final = 64  # readings of a name such as mcp_a_b_c
 _ONLY_TEXT: Final = frozenset((str,))
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
@@ -292,20 +293,33 @@ def _possible_addresses(name: str, host: Vocabulary | None, servers: tuple[str, 
         return ()
     found = list(_parse_addresses(name))
     address = found[0] if found else None
+    joined = "" if host is None or host.marks_mcp else host.mcp
     if address is not None and address[0] == UNKNOWN_SERVER:
-        return tuple((server, address[1]) for server in servers)
-    if address is None and host is not None and host.mcp == MCP_PREFIX:
-        return tuple(_splits(name, "_"))
+        return (*((server, address[1]) for server in servers), *_split_joined(address[1], joined))
     if address is None:
         starts = ((server, name[: len(server) + 1], name[len(server) + 1 :]) for server in servers)
-        return tuple((server, tool) for server, start, tool in starts if tool and start in (f"{server}_", f"{server}."))
+        named = ((server, tool) for server, start, tool in starts if tool and start in (f"{server}_", f"{server}."))
+        return (*named, *_split_joined(name, joined))
     return tuple(found[1:])
+
+
+def _split_joined(name: str, joined: str) -> Iterator[McpAddress]:
+    """Every way in which a host may have joined a server and a tool to this name, also with a hash behind it."""
+    if not joined:
+        return
+    first, _, rest = joined.removeprefix("{").partition("}")
+    base = _NAME_HASH.sub("", name)
+    for each in dict.fromkeys((base, name)):
+        for one, other in _splits(each, rest.partition("{")[0]):
+            yield (one, other) if first == "server" else (other, one)
+    if base != name:
+        yield UNKNOWN_SERVER, base
 
 
 def _spell(address: McpAddress, vocabulary: Vocabulary) -> tuple[str, ...]:
     """The spellings of an MCP tool's name, the vocabulary's own first."""
     server, tool = address
-    formats = dict.fromkeys((vocabulary.mcp if vocabulary.mcp != MCP_PREFIX else MCP_NATIVE, *_SPELLINGS))
+    formats = dict.fromkeys((vocabulary.mcp, *_SPELLINGS))
     return tuple(each.format(server=server, tool=tool) for each in formats)
 
 

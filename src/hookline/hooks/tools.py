@@ -97,7 +97,7 @@ MCP_CLAUDE: Final = "mcp__{server}__{tool}"
 MCP_GEMINI: Final = "mcp_{server}_{tool}"
 MCP_CURSOR: Final = "MCP:{tool}"
 MCP_KIRO: Final = "@{server}/{tool}"
-MCP_PREFIX: Final = "{server}_{tool}"  # only its host can tell that this is an MCP tool
+MCP_PREFIX: Final = "{server}_{tool}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +109,7 @@ class Vocabulary:
     fields: Mapping[str, str]  # ours → theirs
     others: frozenset[str] = frozenset()  # tools that are certainly of no kind, whatever their names say
     mcp: str = MCP_NATIVE  # how it spells the tool of an MCP server
+    marks_mcp: bool = True  # False: other tools may have such a name, so only its host can tell
     short_names: Mapping[str, str] | None = None  # full name → another short one; `module.action` is also `action`
     guesses_own_tools: bool = True  # False: in hookline's own sessions a matcher takes no guess about a tool's kind
 
@@ -139,11 +140,12 @@ def _make_vocabulary(
     *,
     others: tuple[str, ...] = (),
     mcp: str = MCP_NATIVE,
+    marks_mcp: bool = True,
     short: Mapping[str, str] | None = None,
     guesses_own_tools: bool = True,
     **fields: str,
 ) -> Vocabulary:
-    return Vocabulary(name, names, fields, frozenset(others), mcp, short, guesses_own_tools)
+    return Vocabulary(name, names, fields, frozenset(others), mcp, marks_mcp, short, guesses_own_tools)
 
 
 _RUNTIME_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
@@ -311,12 +313,15 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.AGENT: ("task",),
             },
             others=_COPILOT_OTHERS,
+            mcp="{server}-{tool}",
+            marks_mcp=False,
         ),
         _make_vocabulary(
             "opencode",
             _OPENCODE_NAMES,
             others=_OPENCODE_OTHERS,
             mcp=MCP_PREFIX,
+            marks_mcp=False,
             path="filePath",
             old_string="oldString",
             new_string="newString",
@@ -366,6 +371,8 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 "focus_chain",
                 "ask_question",
             ),
+            mcp="{server}__{tool}",
+            marks_mcp=False,
         ),
         _make_vocabulary(
             "windsurf",
@@ -406,6 +413,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             },
             others=(*_OPENCODE_OTHERS, "suggest", "agent_manager", "agent_manager_models", "notify_user", "send_file"),
             mcp=MCP_PREFIX,
+            marks_mcp=False,
             path="filePath",
             old_string="oldString",
             new_string="newString",
@@ -441,7 +449,8 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.AGENT: ("Task",),
             },
             others=("TodoWrite", "ExitSpecMode", "AskUser", "Skill"),
-            mcp=MCP_CLAUDE,
+            mcp="{server}___{tool}",
+            marks_mcp=False,
             path="file_path",
             old_string="old_str",
             new_string="new_str",
@@ -567,6 +576,8 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 "codebase-retrieval",
                 "diagnostics",
             ),
+            mcp="{tool}_{server}",
+            marks_mcp=False,
             old_string="old_str",
             new_string="new_str",
         ),

@@ -318,8 +318,7 @@ class McpTools(Tools):
 
 def _mcp_forms(subject: ToolName, server: str | None) -> Iterator[tuple[str, Pattern, Pattern]]:
     """The spellings that the matcher is compared with: a name, its form, and its common form."""
-    own = subject.vocabulary.mcp if subject.vocabulary.mcp != MCP_PREFIX else MCP_NATIVE
-    formats = tuple(dict.fromkeys((own, MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)))
+    formats = tuple(dict.fromkeys((subject.vocabulary.mcp, MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)))
     for each in formats if subject.own_names is HOST_NAMES else formats[:1]:
         before, rest = each.split("{server}")
         between = rest.removesuffix("{tool}")
