@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind, is_known_name, main_field, tool_kind
+from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind, is_known_name, kind_of_name, main_field, tool_kind
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,9 @@ def test_no_name_means_two_kinds_that_guards_tell_apart() -> None:
                 kinds.setdefault(name, set()).add(kind)
     both = {ToolKind.WRITE, ToolKind.EDIT}  # agents with one tool for both; their adapters say which a call is
     assert {name: found for name, found in kinds.items() if len(found) > 1} == dict.fromkeys(
-        ("apply_patch", "fs_write", "fsWrite", "write", "write_code"), both
+        ("Write", "apply_patch", "fs_write", "fsWrite", "write", "write_code"), both
     )
+    assert kind_of_name("Write") is ToolKind.WRITE
 
 
 def test_no_tool_is_of_a_kind_and_of_none() -> None:

@@ -23,7 +23,7 @@ from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import HOST_NAMES, UNKNOWN_SERVER, ToolName, mcp_address
-from hookline.hooks.tools import MCP_PREFIX, NATIVE, VOCABULARIES, Vocabulary
+from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import field_names, replace
 from hookline.lazy_imports import lazy_pattern
@@ -92,8 +92,9 @@ def translate_condition(condition: Condition, vocabulary: Vocabulary) -> Conditi
             return Not(translate_condition(part, vocabulary))
         case Matches(ToolName(source), pattern) if source != vocabulary:
             names = _exact_names(pattern)
-            translated = [name for each in names if (name := translate_tool_name(each, source, vocabulary)) is not None]
-            if not names or len(translated) < len(names):
+            meant = [translate_tool_name(each, source, vocabulary) for each in names]
+            translated = list(dict.fromkeys(name for each in meant for name in each))
+            if not names or not all(meant):
                 if _has_same_words(source, vocabulary):
                     return match_tool_name(pattern, vocabulary)
                 return _translate_pattern(condition, source, vocabulary)
@@ -168,22 +169,31 @@ def _exact_names(pattern: TextPattern) -> list[str]:
     return names if all(names) and not any("." in name for name in names) else []
 
 
-def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> str | None:
-    """The target's name for the same kind of tool. A name that neither vocabulary knows means that very tool in both."""
-    kind = next(
-        (kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)), None
-    )
-    if kind is not None:
-        return next(iter(target.names.get(kind, ())), None)
+def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> tuple[str, ...]:
+    """The target's names for the kinds of tools that the name stands for; empty if there is none.
+
+    A name that neither vocabulary knows means that very tool in both.
+    """
+    kinds = [kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)]
+    if kinds:
+        return tuple(dict.fromkeys(name for kind in kinds for name in target.names.get(kind, ())[:1]))
+    if mcp_address(name) is not None:
+        spelled = spell_mcp_name(name, target)
+        return () if spelled is None else (spelled,)
+    return () if name in target.known_names else (name,)
+
+
+def spell_mcp_name(name: str, target: Vocabulary) -> str | None:
+    """The name of an MCP tool as the target spells it; None if one of the two does not say the server."""
     address = mcp_address(name)
-    if address is not None and names_servers(target) and address[0] != UNKNOWN_SERVER:
-        return target.mcp.format(server=address[0], tool=address[1])
-    return None if name in target.known_names else name
+    if address is None or (address[0] == UNKNOWN_SERVER) is names_servers(target):
+        return name if address is None else None
+    return target.mcp.format(server=address[0], tool=address[1])
 
 
 def names_servers(vocabulary: Vocabulary) -> bool:
     """Whether the name of an MCP tool surely tells its server."""
-    return "{server}" in vocabulary.mcp and vocabulary.mcp != MCP_PREFIX
+    return "{server}" in vocabulary.mcp
 
 
 def _translate_field(field: ToolField, target: Vocabulary) -> ToolField:

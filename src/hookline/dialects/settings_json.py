@@ -13,7 +13,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.conversion import NotExpressible, translate_tool_name
+from hookline.dialects.conversion import NotExpressible, spell_mcp_name, translate_tool_name
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.json_schema import describe, event_properties, nullable
 from hookline.formatting import closest_match, file_label
@@ -279,5 +279,9 @@ def translate_tool_names(compiled: TextPattern, source: Vocabulary, target: Voca
     if compiled.word == "tool" and any(_GLOB_CHARACTERS.search(name) for name in names):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.text}")
     if source != target:
-        names = [translate_tool_name(name, source, target) or name for name in names]
-    return tuple(dict.fromkeys(names))
+        names = [each for name in names for each in translate_tool_name(name, source, target) or (name,)]
+    spelled = [(name, spell_mcp_name(name, target)) for name in names]
+    lost = next((name for name, each in spelled if each is None), None)
+    if lost is not None:
+        raise NotExpressible(f"the MCP tool {lost}, because only one of the two formats says its server")
+    return tuple(dict.fromkeys(each for _, each in spelled if each is not None))

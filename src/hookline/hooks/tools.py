@@ -332,7 +332,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SHELL: ("Shell", "WriteShellStdin"),
                 ToolKind.READ: ("Read",),
                 ToolKind.WRITE: ("Write", "Delete"),
-                ToolKind.EDIT: ("Edit", "StrReplace", "ApplyPatch"),
+                ToolKind.EDIT: ("Write", "StrReplace", "ApplyPatch"),  # every edit is a Write for hooks
                 ToolKind.LIST: ("LS", "List"),
                 ToolKind.GLOB: ("Glob",),
                 ToolKind.GREP: ("Grep",),

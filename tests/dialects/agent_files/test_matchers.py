@@ -35,8 +35,11 @@ def matches(name: str, matcher: str, event_name: str, tool: str) -> bool:
         ("gemini_cli", "BeforeTool", "mcp__.*", "mcp.git.status", "Bash"),
         ("qwen_code", "PreToolUse", "Shell|ReadFile", "Read", "Write"),
         ("droid", "PreToolUse", "Exec", "Bash", "Read"),
+        ("droid", "PreToolUse", "git___.*", "mcp__git__status", "mcp__hub__status"),
         ("cursor", "preToolUse", "Shell|MCP:status", "mcp__git__status", "Read"),
+        ("cursor", "preToolUse", "Write", "Edit", "Read"),
         ("copilot_cli", "preToolUse", "bas.", "Bash", "Read"),
+        ("copilot_cli", "preToolUse", "git-.*", "mcp__git__status", "mcp__hub__status"),
         ("copilot_cli", "PreToolUse", "Bash", "bash", "Read"),
         ("kiro", "preToolUse", "fs_*", "Edit", "Bash"),
         ("kiro", "preToolUse", "@git/status", "mcp__git__status", "mcp__git__push"),
@@ -117,6 +120,8 @@ def test_a_matcher_in_a_hook_file_of_kiro_is_written_as_it_was_read(matcher: str
         (FORMATS["kiro"], "preToolUse", "@git"),
         (FORMATS["codex"], "PreToolUse", "^mcp__git__"),
         (FORMATS["gemini_cli"], "BeforeTool", "^mcp_git_"),
+        (FORMATS["droid"], "PreToolUse", "^git___"),
+        (FORMATS["copilot_cli"], "preToolUse", "git-.*"),
     ],
 )
 @pytest.mark.parametrize(("text", "vocabulary"), [("mcp.git.*", "native"), ("@git/*", "kiro")])
@@ -132,6 +137,20 @@ def test_all_tools_of_an_mcp_server(format: AgentFormat, event: str, matcher: st
 def test_an_agent_that_does_not_name_the_server_has_no_matcher_for_it() -> None:
     with pytest.raises(NotExpressible):
         write_matcher(FORMATS["cursor"], match_tool_name(shorthand("tool", "mcp.git.*"), NATIVE), "preToolUse")
+
+
+@pytest.mark.parametrize(("name", "event"), [("cursor", "preToolUse"), ("droid", "PreToolUse")])
+def test_a_tool_of_an_mcp_server_has_no_matcher_where_only_one_format_says_the_server(name: str, event: str) -> None:
+    """An agent would never match the other spelling, and the guard would be lost."""
+    own = "MCP:status" if name == "droid" else "mcp__git__status"
+    condition = match_tool_name(shorthand("exactly", own), FORMATS[name].vocabulary)
+    with pytest.raises(NotExpressible, match=own):
+        write_matcher(FORMATS[name], condition, event)
+
+
+def test_a_name_of_several_kinds_of_tools_is_translated_to_each() -> None:
+    condition = match_tool_name(shorthand("tool", "Write"), VOCABULARIES["cursor"])
+    assert write_matcher(FORMATS["droid"], condition, "PreToolUse") == "^(?:Create|Edit)$"
 
 
 def test_names_of_another_vocabulary_are_translated() -> None:

@@ -9,10 +9,12 @@ from hookline.dialects.claude_code.matchers import (
     write_matcher_and_rule,
 )
 from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import all_of
 from hookline.hooks.conditions.text import Equals
 from hookline.hooks.event import Event
-from hookline.patterns.pattern import BadPattern
+from hookline.hooks.tools import VOCABULARIES
+from hookline.patterns.pattern import BadPattern, Syntax, pattern
 
 
 def tool_event(name: str, **input: str) -> Event:
@@ -101,3 +103,10 @@ def test_a_condition_is_written_as_it_was_read(matcher: str | None, rule: str | 
 def test_any_other_condition_is_not_expressible() -> None:
     with pytest.raises(NotExpressible):
         write_matcher_and_rule(Equals(("turn", "number"), 3), "PreToolUse")
+
+
+@pytest.mark.parametrize("matcher", ["run_shell.*", "^run_shell", "mcp_github_.*", "write_file|MCP:status"])
+def test_another_agents_pattern_is_not_copied_where_it_matches_nothing(matcher: str) -> None:
+    condition = match_tool_name(pattern(matcher, Syntax.JAVASCRIPT), VOCABULARIES["gemini_cli"])
+    with pytest.raises(NotExpressible):
+        write_matcher_and_rule(condition, "PreToolUse")

@@ -196,7 +196,7 @@ def _server_prefix(compiled: TextPattern, source: Vocabulary, target: Vocabulary
     if not names_servers(target):
         return ""
     tool = "x"  # any name
-    name = translate_tool_name(f"{compiled.text[:-1]}{tool}", source, target) or ""
+    name = next(iter(translate_tool_name(f"{compiled.text[:-1]}{tool}", source, target)), "")
     return name.removesuffix(tool) if name.startswith(target.mcp.partition("{")[0]) else ""
 
 

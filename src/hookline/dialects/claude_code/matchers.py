@@ -163,7 +163,8 @@ def _is_glob(condition: Matches) -> bool:
 def _write_matcher(condition: Matches) -> str:
     compiled, subject = condition.pattern, condition.subject
     assert isinstance(subject, ToolName)
-    if isinstance(compiled, Pattern) and compiled.syntax is Syntax.JAVASCRIPT and not compiled.whole:
+    is_own = subject.vocabulary == VOCABULARY
+    if is_own and isinstance(compiled, Pattern) and compiled.syntax is Syntax.JAVASCRIPT and not compiled.whole:
         return compiled.source
     names = translate_tool_names(compiled, subject.vocabulary, VOCABULARY)
     if all(_PLAIN_NAME.fullmatch(name) for name in names):
