@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import Event
 from hookline.hooks.further_values import (
+    EDIT_LISTS,
     ENDS,
     PATCHES,
     PATH_SOURCES,
@@ -40,7 +41,7 @@ _PLACES: Final = "the places of a call"
 _COMMAND: Final = ToolField(("command",))
 _DIRECTORY_FIELDS: Final = ("cwd", *FIELD_NAMES[ToolKind.SHELL]["cwd"], "working_directory", "workingDirectory")
 _PATH_SUFFIXES: Final = ("_path", "Path", "_file", "_dir", "_directory", "_folder", "_paths", "_files")
-_LISTS: Final = PATH_SOURCES - frozenset(PATCHES) - {"edits", "operations", "changes"}
+_LISTS: Final = PATH_SOURCES - frozenset(PATCHES) - frozenset(EDIT_LISTS)
 _FILE_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _GLOB_FIELDS: Final = ("pattern", *FIELD_NAMES[ToolKind.GLOB]["pattern"])
 

@@ -22,6 +22,7 @@ ARGUMENT_FIELDS: Final = (
 )  # fmt: skip
 TYPED_FIELDS: Final = ("input", "keys", "chars", "stdin")  # what is typed into a shell that runs
 _FILES: Final = ("paths", "files", "file_paths", "filePaths")
+EDIT_LISTS: Final = ("edits", "replacements", "operations", "changes")
 ENDS: Final = tuple(
     f"{name}{suffix}"
     for name in ("source", "destination", "src", "dst", "dest", "target", "old", "new", "from", "to")
@@ -40,7 +41,7 @@ _PATH_NAMES: Final = frozenset(("path", *(name for fields in FIELD_NAMES.values(
 PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
     ToolKind.READ: (*_FILES, "include", "image_paths"),
     ToolKind.WRITE: (*_FILES, *ENDS),
-    ToolKind.EDIT: (*_FILES, "edits", "operations", "changes"),
+    ToolKind.EDIT: (*_FILES, *EDIT_LISTS),
     **dict.fromkeys((ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP), ("paths",)),
 }
 """The other fields in which a tool of the kind has paths."""

@@ -36,7 +36,7 @@ _PATH_FIELDS: Final = tuple(
 )
 _CONTENT_FIELDS: Final = ("content", *FIELD_NAMES[ToolKind.WRITE]["content"])
 _OLD_FIELDS: Final = ("old_string", *FIELD_NAMES[ToolKind.EDIT]["old_string"], "edits", "diff", "patch")
-_URL_FIELDS: Final = ("url", *FIELD_NAMES[ToolKind.FETCH]["url"], "urls")
+_URL_FIELDS: Final = ("url", *FIELD_NAMES[ToolKind.FETCH]["url"])
 _KNOWN_FIELDS: Final = frozenset((*_COMMAND_FIELDS, *_PATH_FIELDS, *_CONTENT_FIELDS, *_OLD_FIELDS, *_URL_FIELDS))
 _TABLE_FIELDS: Final = frozenset(
     name for fields in FIELD_NAMES.values() for ours in fields for name in (ours, *fields[ours])

@@ -45,7 +45,7 @@ _OTHER_FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath", "target_directory", "directory_path")},
     ToolKind.GLOB: {"pattern": ("glob", "glob_pattern", "patterns"), "path": ("dir_path", "directory", "folder")},
     ToolKind.GREP: {"pattern": ("regex", "query", "queries"), "path": ("dir_path", "directory", "file_path")},
-    ToolKind.FETCH: {"url": ("uri", "link")},
+    ToolKind.FETCH: {"url": ("uri", "link", "urls")},
     ToolKind.SEARCH: {"query": ("q", "search_term")},
     ToolKind.AGENT: {
         "prompt": ("task", "message"),

@@ -29,3 +29,13 @@ def test_a_prompt_is_denied_by_the_keys_that_it_reads_there() -> None:
 def test_events_by_copilot_clis_names_are_known() -> None:
     parsed = VSCODE.read("preToolUse", SENT["PreToolUse"])
     assert parsed.events[0].facts["tool"]["kind"] == "shell"
+
+
+def test_each_replacement_of_several_files_is_judged() -> None:
+    replacements = [{"filePath": path, "oldString": "a", "newString": "b"} for path in ("/p/a.py", "/p/.env")]
+    called = {
+        "tool_name": "multi_replace_string_in_file",
+        "tool_input": {"explanation": "x", "replacements": replacements},
+    }
+    events = VSCODE.read("PreToolUse", {**SENT["PreToolUse"], **called}).events
+    assert [each.facts["tool"]["input"]["filePath"] for each in events] == ["/p/a.py", "/p/.env"]
