@@ -42,6 +42,47 @@ def test_a_final_answer_of_your_own_is_a_call(own_state: Path) -> None:
     assert ran == []
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "wrapped.client('rm x')",
+        "wrapped.forward('rm x')",
+        "type(inner.tools['bash']).forward(inner.tools['bash'], 'rm x')",
+        "inner.tools['bash'].forward('rm x')",
+    ],
+)
+def test_code_reaches_no_tool_but_by_a_call_that_is_decided(own_state: Path, code: str) -> None:
+    trial = Trial([[]])
+
+    class Wrapped(Tool):
+        name = "wrapped"
+        description = "A tool around the client of a service."
+        inputs = {"command": {"type": "string", "description": "the command"}}  # noqa: RUF012
+        output_type = "string"
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.client = trial.bash
+
+        def forward(self, command: str) -> str:
+            return self.client(command)
+
+    class Coder(Model):
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            answer = "final_answer('done')" if trial.requests else code
+            trial.requests.append(str(messages))
+            return ChatMessage(role="assistant", content=f"<code>\n{answer}\n</code>")
+
+    (own_state / "h.yaml").write_text(
+        "hooks: [{id: no, on: tool.before, when: {not: {tool: python_interpreter}}, then: {deny: No.}}]"
+    )
+    inner = CodeAgent(tools=[make_tool(trial)], model=Coder(), name="inner", description="Another.", verbosity_level=0)
+    agent = CodeAgent(tools=[Wrapped()], managed_agents=[inner], model=Coder(), verbosity_level=0, max_steps=2)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    assert agent.run("Go.") == "done"
+    assert trial.ran == []
+
+
 REQUESTS = """
 hooks:
   - {id: mask, on: history.filter, then: {replace: {in: messages, pattern: hunter2, with: '***'}}}

@@ -312,6 +312,15 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
     return type(kind.__name__, (kind,), members)
 
 
+def _callable_only(tool: Any) -> Callable[..., Any]:
+    """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return tool(*args, **kwargs)
+
+    return call
+
+
 class _HookedExecutor:
     """Runs the agent's code. The code itself is a call of `python_interpreter`."""
 
@@ -325,7 +334,7 @@ class _HookedExecutor:
         for tool in tools.values():
             if isinstance(tool, Tool):
                 self._hookline.guard_tool(tool)
-        self._inner.send_tools(tools)
+        self._inner.send_tools({name: _callable_only(tool) for name, tool in tools.items()})
 
     def __call__(self, code: str) -> Any:
         return self._inner(self._hookline.judge_code(code))
