@@ -302,3 +302,22 @@ def test_shell_text_that_may_run_a_value_is_named(then: str, what: str) -> None:
 )
 def test_a_value_that_stays_data_is_not(run: str) -> None:
     assert lint_codes(f"id: x, on: tool.before, then: {{run: {run}}}, on_error: closed") == []
+
+
+@pytest.mark.parametrize(
+    ("then", "codes"),
+    [
+        ("{set: {input.command: 'cd {{input.dir}} && {{input.command}}'}}", [("value-as-code", 2)]),
+        ("{set: {input.command: 'echo {{messages.-1.content}}'}}", [("value-as-code", 2)]),
+        ("{set: {input.command: 'nice {{input.command}}'}}", []),
+        ("{set: {input.command: 'cd {{workspace}} && make'}}", []),
+        ("{set: {input.path: 'x/{{input.path}}'}}", []),
+    ],
+)
+def test_a_value_that_set_puts_into_a_command_is_named(then: str, codes: list[tuple[str, int]]) -> None:
+    assert lint_codes(f"id: x, on: tool.before, then: {then}, on_error: closed") == codes
+
+
+def test_a_value_that_a_called_shell_runs_as_code_is_named() -> None:
+    hook = "id: x, on: tool.before, then: {call: bash, with: {command: 'eval {{input.path}}'}}, on_error: closed"
+    assert lint_codes(hook) == [("value-as-code", 2)]

@@ -136,6 +136,11 @@ def _is_command_name(name: str) -> bool:
     return name in _COMMAND_NAMES or words[-1] in _COMMAND_ENDS or (words[-1] == "text" and words[0] in _COMMAND_ENDS)
 
 
+def is_command_field(name: str) -> bool:
+    """Whether a shell reads this field of its call as a command."""
+    return name in _COMMAND_FIELDS or name == "code" or _is_command_name(_shorten(name))
+
+
 def looks_like_path(name: str, value: Any) -> bool:
     """Whether a field that no table has is a path by its name, or by itself: `file:///x`."""
     if isinstance(value, str) and value.startswith("file:/"):

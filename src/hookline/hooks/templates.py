@@ -261,6 +261,8 @@ class DataTemplate:
 def _render_value(value: Any, event: Event) -> Any:
     if isinstance(value, Template):
         return value.value_or_missing(event)
+    if isinstance(value, ShellTemplate):
+        return value.render(event)
     if isinstance(value, dict):
         filled = {key: _render_value(held, event) for key, held in value.items()}
         return {key: held for key, held in filled.items() if held is not MISSING}
@@ -288,7 +290,7 @@ def copy_data(value: Any) -> Any:
 
 
 def _template_paths(value: Any) -> list[FactPath]:
-    if isinstance(value, Template):
+    if isinstance(value, (Template, ShellTemplate)):
         return list(value.reads())
     held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return [path for part in held for path in _template_paths(part)]

@@ -10,14 +10,17 @@ from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
 from hookline.formatting import file_label, is_typo
+from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.chain import leaf_actions
+from hookline.hooks.actions.change import ChangeFacts, Set
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
-from hookline.hooks.event import FactPath
+from hookline.hooks.event import FactPath, path_text
 from hookline.hooks.events import COMMON_FACTS, EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
+from hookline.hooks.kind_guess import is_command_field
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Action, Condition, May, may_of
 from hookline.hooks.templates import ShellTemplate
@@ -32,6 +35,7 @@ from hookline.project.program_lint import lint_command
 
 _MAX_COMPARED_HOOKS: Final = 256  # for each part of a hook's condition
 _MAX_EVENTS_IN_HINT: Final = 4
+_CHOSEN_BY_AGENTS: Final = ("tool", "messages")
 
 
 def lint_hooks(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
@@ -338,11 +342,33 @@ def _join_names(names: Sequence[str]) -> str:
 def _check_values_as_code(hook: Hook) -> Iterator[Problem]:
     """Shell text that may run a value as code. Best effort: a value is always a literal, and the command is the author's."""
     for action in leaf_actions(hook.then):
-        commands = [action.program, action.only_if] if isinstance(action, RunProgram) else []
-        texts = [text for command in commands if command is not None for text in (command.shell, *command.argv)]
-        shells = [text for text in texts if isinstance(text, ShellTemplate)]
-        for found in (found for text in shells for found in text.code_arguments()):
+        for found in (found for text in _shell_texts(action) for found in text.code_arguments()):
             yield hook_problem("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
+        for path in _values_in_changed_commands(action):
+            what = f"{hook.id}: {path_text(path)} becomes part of the command, and the shell runs code in it."
+            hint = "Change the command without a value that the agent chooses, or deny the call and say what to run."
+            yield hook_problem("value-as-code", hook, what, hint)
+
+
+def _shell_texts(action: Action) -> Iterator[ShellTemplate]:
+    texts: list[object] = []
+    if isinstance(action, RunProgram):
+        commands = [command for command in (action.program, action.only_if) if command is not None]
+        texts = [text for command in commands for text in (command.shell, *command.argv)]
+    elif isinstance(action, CallTool) and isinstance(action.input.value, dict):
+        values = action.input.value.values()
+        texts = [text for value in values for text in (value if isinstance(value, list) else (value,))]
+    yield from (text for text in texts if isinstance(text, ShellTemplate))
+
+
+def _values_in_changed_commands(action: Action) -> Iterator[FactPath]:
+    """The facts of a call, other than its command, that `set` writes into a command, where nothing quotes them."""
+    for edit in action.edits if isinstance(action, ChangeFacts) else ():
+        *_, field = edit.path
+        if isinstance(edit, Set) and edit.path[:2] == ("tool", "input") and is_command_field(str(field)):
+            yield from (
+                path for path in edit.reads() if path[0] in _CHOSEN_BY_AGENTS and not is_command_field(str(path[-1]))
+            )
 
 
 def _check_command(hook: Hook) -> Iterator[Problem]:

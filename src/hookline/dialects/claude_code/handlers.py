@@ -28,7 +28,7 @@ from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.ask_model import AskModel
-from hookline.hooks.actions.call_tool import CallTool
+from hookline.hooks.actions.call_tool import CallTool, quote_commands
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
@@ -166,7 +166,13 @@ def _parse_mcp_tool(at: Node, event_name: str, timeout: timedelta) -> Action | N
     if len(at.problems) > before:
         why = f"has an invalid input: {at.problems[before].what.removesuffix('.')}"
         return InvalidAction(why, written=dict(at.value))
-    return CallTool(f"mcp__{server}__{tool}", DataTemplate(input), result_parser=RESULT_PARSER)
+    name = f"mcp__{server}__{tool}"
+    try:
+        quoted = quote_commands(name, DataTemplate(input), PlaceholderResolver(VOCABULARY))
+    except BadTemplate as bad:
+        at.add_problem("bad-template", f"{at.location}.input: {bad.what}.", bad.hint)
+        return InvalidAction(f"has an invalid input: {bad.what}", written=dict(at.value))
+    return CallTool(name, quoted, result_parser=RESULT_PARSER)
 
 
 def _interpolate(at: Node, event_name: str) -> Any:

@@ -15,7 +15,7 @@ from hookline.hooks.events import events_by_name
 from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import May
-from hookline.hooks.templates import Template, escape_braces, parse_template
+from hookline.hooks.templates import ShellTemplate, Template, escape_braces, parse_template
 from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "claude_code"
@@ -118,7 +118,7 @@ def plugin_root(file: str) -> str:
 
 def template_sources(value: Any) -> Any:
     """The value with each template as its source text."""
-    if isinstance(value, Template):
+    if isinstance(value, (Template, ShellTemplate)):
         return value.source
     if isinstance(value, dict):
         return {key: template_sources(held) for key, held in value.items()}

@@ -9,6 +9,7 @@ from typing import Final
 from hookline.config.node import Node
 from hookline.dialects import custom
 from hookline.dialects.digitorn.templates import (
+    VOCABULARY,
     literal_template,
     read_data_template,
     read_literal,
@@ -17,7 +18,7 @@ from hookline.dialects.digitorn.templates import (
 )
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
-from hookline.hooks.actions.call_tool import CallTool, TellWhen
+from hookline.hooks.actions.call_tool import CallTool, TellWhen, quote_commands
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.change import Append, ChangeFacts, Edit, Remove, Set
 from hookline.hooks.actions.diagnose import Diagnose
@@ -26,6 +27,7 @@ from hookline.hooks.actions.notify import LEVELS, Log, Notify
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.outcome import SILENT, Compact, Note, NotePlace, Outcome, Verdict
+from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DataTemplate
 from hookline.lazy_dataclasses import dataclass, replace
@@ -167,16 +169,21 @@ def _parse_module_call(at: Node) -> CallTool | None:
     module, name, params = _require_key(at, "module"), _require_key(at, "action"), at.get("action_params")
     module_name = None if module is None else module.text()
     action_name = None if name is None else name.text()
-    input = _parse_input(params)
-    if module_name is None or action_name is None or input is None:
-        return None
-    return CallTool(f"{module_name}.{action_name}", input)
+    tool = None if module_name is None or action_name is None else f"{module_name}.{action_name}"
+    input = _parse_input(params, tool or "")
+    return None if tool is None or input is None else CallTool(tool, input)
 
 
-def _parse_input(at: Node | None) -> DataTemplate | None:
+def _parse_input(at: Node | None, tool: str) -> DataTemplate | None:
     if at is None:
         return DataTemplate({})
-    return None if at.mapping() is None else read_data_template(at)
+    if at.mapping() is None:
+        return None
+    try:
+        return quote_commands(tool, read_data_template(at), PlaceholderResolver(VOCABULARY))
+    except BadTemplate as bad:
+        at.add_problem("bad-template", f"{at.location}: {bad.what}.", bad.hint)
+        return None
 
 
 def _parse_log(at: Node) -> ParsedAction | None:
@@ -323,7 +330,7 @@ def _parse_pipe(at: Node) -> ParsedAction | None:
     to, extra = _require_key(at, "to"), at.get("extra")
     on_error = _parse_choice(at, "on_error", ("ignore", "log", "raise"), "ignore")
     tool = None if to is None else to.text()
-    input = _parse_input(at.get("map"))
+    input = _parse_input(at.get("map"), tool or "")
     literals = {} if extra is None else extra.mapping()
     if tool is None or input is None or literals is None or on_error is None:
         return None

@@ -191,7 +191,7 @@ def write_data(filled: DataTemplate) -> Any:
 
 
 def _write_value(value: Any) -> Any:
-    if isinstance(value, Template):
+    if isinstance(value, (Template, ShellTemplate)):
         return write_template(value)
     if isinstance(value, dict):
         return {key: _write_value(each) for key, each in value.items()}

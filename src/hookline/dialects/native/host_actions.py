@@ -13,6 +13,7 @@ from hookline.dialects.native.keys import (
     ActionKey,
     HookInfo,
     Key,
+    add_template_problem,
     choice_key,
     data_key,
     event_template,
@@ -29,12 +30,14 @@ from hookline.dialects.native.keys import (
     write_unless_event,
 )
 from hookline.dialects.native.programs import may_by_format
+from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.ask_model import AskModel
-from hookline.hooks.actions.call_tool import CallTool, TellWhen
+from hookline.hooks.actions.call_tool import CallTool, TellWhen, quote_commands
 from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.outcome import Compact, NotePlace, Outcome
+from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DataTemplate
 
@@ -44,9 +47,12 @@ def _parse_call(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
     if tool is None:
         return None
     reads = options.get("reads")
+    input = _read_input(value, tool, options.get("with"), info)
+    if input is None:
+        return None
     return CallTool(
         tool,
-        options.get("with") or DataTemplate({}),
+        input,
         tuple(options.get("literal", {}).items()),
         options.get("tell", TellWhen.NEVER),
         options.get("prefix", ""),
@@ -132,7 +138,17 @@ def _parse_pipe(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
     values = read_mapping(value, _PIPE_KEYS, "pipe", info, hint="Write pipe: {to: a tool, map: {field: …}}.")
     if values is None:
         return None
-    return CallTool(values["to"], values.get("map") or DataTemplate({}), tuple(values.get("extra", {}).items()))
+    input = _read_input(value, values["to"], values.get("map"), info)
+    return None if input is None else CallTool(values["to"], input, tuple(values.get("extra", {}).items()))
+
+
+def _read_input(at: Node, tool: str, given: DataTemplate | None, info: HookInfo) -> DataTemplate | None:
+    """The input of a call; None after a problem."""
+    try:
+        return quote_commands(tool, given or DataTemplate({}), PlaceholderResolver(info.vocabulary))
+    except BadTemplate as bad:
+        add_template_problem(at, bad)
+        return None
 
 
 _PIPE_KEYS: Final = key_table(

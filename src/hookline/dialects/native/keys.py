@@ -291,7 +291,7 @@ def compile_template(at: Node, text: str, vocabulary: Vocabulary) -> Template | 
     try:
         return templates.parse_template(text, placeholders.PlaceholderResolver(vocabulary))
     except BadTemplate as bad:
-        _add_template_problem(at, bad)
+        add_template_problem(at, bad)
         return None
 
 
@@ -301,7 +301,7 @@ def read_shell_template(at: Node, vocabulary: Vocabulary) -> ShellTemplate | Non
         resolve = placeholders.PlaceholderResolver(vocabulary)
         return None if text is None else templates.parse_shell_template(text, resolve)
     except BadTemplate as bad:
-        _add_template_problem(at, bad)
+        add_template_problem(at, bad)
         return None
 
 
@@ -312,12 +312,12 @@ def read_arguments(
     parsed = templates.parse_arguments(texts, placeholders.PlaceholderResolver(vocabulary))
     for place, each in zip(places, parsed, strict=True):
         if isinstance(each, BadTemplate):
-            _add_template_problem(place, each)
+            add_template_problem(place, each)
     found = tuple(each for each in parsed if not isinstance(each, BadTemplate))
     return found if len(found) == len(parsed) else None
 
 
-def _add_template_problem(at: Node, bad: BadTemplate) -> None:
+def add_template_problem(at: Node, bad: BadTemplate) -> None:
     at.add_problem(BAD_TEMPLATE, f"{at.location}: {bad.what}.", bad.hint or _PLACEHOLDER_HINT)
 
 
@@ -350,7 +350,7 @@ def write_data(data: DataTemplate) -> Any:
 
 
 def _template_sources(value: Any) -> Any:
-    if isinstance(value, templates.Template):
+    if isinstance(value, (templates.Template, templates.ShellTemplate)):
         return value.source
     if isinstance(value, dict):
         return {key: _template_sources(part) for key, part in value.items()}

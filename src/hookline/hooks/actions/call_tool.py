@@ -7,16 +7,27 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from hookline.errors import HooklineError
+from hookline.errors import BadTemplate, HooklineError
 from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host, ProgramResult, ToolResult
+from hookline.hooks.kind_guess import is_command_field
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
 from hookline.hooks.protocols import May
-from hookline.hooks.templates import DataTemplate, as_text
+from hookline.hooks.templates import (
+    DataTemplate,
+    Resolver,
+    Template,
+    as_text,
+    escape_braces,
+    parse_arguments,
+    parse_shell_template,
+)
+from hookline.hooks.tool_name import likely_kind
+from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.lazy_imports import lazy_logger, logging
 
@@ -91,6 +102,34 @@ class CallTool:
         if self.tell is TellWhen.NEVER or (self.tell is TellWhen.ON_ERRORS and not reports_errors(result)):
             return SILENT
         return Outcome(notes=(Note(self.prefix + describe_result(result), place=self.place, role=self.role),))
+
+
+def quote_commands(tool: str, input: DataTemplate, resolve: Resolver) -> DataTemplate:
+    """The input with a shell's command as shell text, in which a value is one word. Raises BadTemplate.
+
+    A command that is handed on whole stays a command.
+    """
+    given = input.value
+    if not isinstance(given, dict) or likely_kind({"name": tool, "input": given}) is not ToolKind.SHELL:
+        return input
+    quoted = {
+        name: _quote_command(value, resolve) if is_command_field(name) else value for name, value in given.items()
+    }
+    return DataTemplate(quoted)
+
+
+def _quote_command(value: Any, resolve: Resolver) -> Any:
+    if isinstance(value, Template) and value.reads():
+        is_command = value.is_single_placeholder and is_command_field(str(value.reads()[0][-1]))
+        return value if is_command else parse_shell_template(value.source, resolve)
+    if not isinstance(value, list) or not any(isinstance(word, Template) for word in value):
+        return value
+    words = [word.source if isinstance(word, Template) else escape_braces(as_text(word)) for word in value]
+    arguments = parse_arguments(words, resolve)
+    for argument in arguments:
+        if isinstance(argument, BadTemplate):
+            raise argument
+    return arguments
 
 
 @dataclass(frozen=True, slots=True)
