@@ -323,6 +323,12 @@ def test_a_file_that_a_hook_only_writes_does_not_count(project: Project) -> None
         ("PYTHONPATH=lib python3 -m scan", "lib/scan.py"),
         ("bash --rcfile x.sh -i", "x.sh"),
         ("perl -Mlib=lib -MX -e 1", "lib/X.pm"),
+        ("grep -qf x && exit 2", "x"),
+        ("echo a | grep -vxFf x", "x"),
+        ("egrep -q --file=x", "x"),
+        ("rg -qf x", "x"),
+        ("jq -e --slurpfile denied x '.a'", "x"),
+        ("jq --rawfile denied x .a", "x"),
     ],
 )
 def test_every_way_to_run_a_file_counts(project: Project, command: str, script: str) -> None:

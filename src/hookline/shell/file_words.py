@@ -109,11 +109,12 @@ _READERS: Final = frozenset(
 _WRITERS: Final = frozenset(["touch", "mkdir", "rmdir", "rm", "unlink", "tee", "truncate", "mktemp"])
 _COPIERS: Final = frozenset(["cp", "mv", "ln", "install"])
 _CODE_OPTIONS: Final = {
-    "jq": lazy_pattern(r"-\w*[fL].*|--from-file.*|--library-path.*"),
-    "rg": lazy_pattern(r"--pre(?:=.*)?|--hostname-bin.*"),
+    "jq": lazy_pattern(r"-\w*[fL].*|--from-file.*|--library-path.*|--(?:slurp|raw|arg)file"),
+    **dict.fromkeys(("grep", "egrep", "fgrep", "ag"), lazy_pattern(r"-\w*f.*|--file.*")),
+    "rg": lazy_pattern(r"-\w*f.*|--file.*|--pre(?:=.*)?|--hostname-bin.*"),
     "sort": lazy_pattern(r"--compress-program.*"),
 }
-"""Options with which a reader runs a file."""
+"""Options with which a reader runs a file, or takes from it what it looks for."""
 _DATA_PROGRAMS: Final = frozenset(("awk", "gawk", "mawk", "nawk", "sed", "gsed"))
 """Their first operand is code, the others are data, unless an option names the code."""
 _NO_OUTPUT_OPTION: Final = frozenset(
