@@ -34,6 +34,13 @@ def test_yes_accepts_without_a_question_until_a_file_changes(hookline):
     assert hookline("trust", input="n\n").exit_code == 3
 
 
+def test_a_hook_that_cannot_be_read_is_named(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: wall, on: tool.before, when: {comand: rm}, then: {deny: no}}]\n")
+    result = hookline("trust", "--yes")
+    assert "hookline.yaml:1" in result.stderr
+    assert "comand" in result.stderr
+
+
 def test_json_for_programs(hookline):
     asked = hookline("trust", "--json")
     assert asked.exit_code == 3

@@ -10,9 +10,12 @@ import click
 from hookline.cli.context import skill_files, sources, trust
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json
+from hookline.cli.problem_text import show_problems
+from hookline.config.problem import errors_of
 from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.project import Review, Source, Trust
+from hookline.project.parsed_file import read_source
 
 NOT_ACCEPTED: Final = 3
 _STATES: Final = {"new": "", "changed": "  changed since you trusted it", "deleted": "  deleted since you trusted it"}
@@ -41,6 +44,9 @@ def verb(yes: bool, show_diff: bool, revoke: bool, as_json: bool) -> int:
     store, files = trust(), (*sources(), *skill_files())
     if revoke:
         return _revoke(store, files, as_json)
+    show_problems(
+        problem for source in files if source.is_from_project for problem in errors_of(read_source(source).problems)
+    )
     if show_diff:
         return _show_diff(store, store.untrusted_sources(files), as_json)
     waiting, refused = _review_untrusted(store, files)
