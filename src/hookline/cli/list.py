@@ -46,7 +46,8 @@ def verb(configs: tuple[str, ...], dialect: str | None, tools: bool, agent: str 
     if as_json:
         out_json([_hook_json(hook) for hook in hooks])
     elif not hooks:
-        out("No active hooks. `hookline init` writes two.")
+        is_incomplete = any(problem.code == "not-imported" for problem in book.problems)
+        out("No hooks can be shown." if is_incomplete else "No active hooks. `hookline init` writes two.")
     else:
         head = ("id", "event", "where", "order", "only for", "tags", "on error", "")
         print_table(head, [_table_row(hook) for hook in hooks])

@@ -73,7 +73,7 @@ class EffectiveFile:
         return replace(self, hooks=(*self.hooks, *hooks), problems=(*self.problems, *warnings), folders=())
 
     def _not_imported_warning(self, folder: CodeFolder) -> Problem:
-        what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as written there."
+        what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as far as they can be read there."
         hint = "Only a session, `hookline fire` and `hookline test` import them."
         return Problem("not-imported", self.parsed.source.display_path, folder.line, what, hint, Severity.WARNING)
 

@@ -86,4 +86,19 @@ def test_what_is_not_written_as_a_constant_is_not_doubted(tmp_path: Path, dynami
 
 @pytest.mark.parametrize("hooks", ["[*HOOKS]", "HOOKS", "['one'] + HOOKS"])
 def test_a_list_that_is_computed_is_not_doubted(tmp_path: Path, hooks: str) -> None:
-    assert read(tmp_path, a=f"{ONE}HOOKS = ['one']\ndefine_agent(name='a', hooks={hooks})\n")[1] == []
+    assert read(tmp_path, a=f"{ONE}HOOKS = list(('one',))\ndefine_agent(name='a', hooks={hooks})\n")[1] == []
+
+
+@pytest.mark.parametrize(
+    "hooks", ["HOOKS", "[*HOOKS]", "('two', *HOOKS)[1:]", "[] + HOOKS", "ALL", "[h for h in HOOKS]", "MORE", "CHANGED"]
+)
+def test_a_list_with_a_name_is_read_unless_something_could_change_it(tmp_path: Path, hooks: str) -> None:
+    lists = "HOOKS: list[str] = ['one']\nALL = HOOKS + []\nMORE = []\nMORE += ['one']\nCHANGED = []\nCHANGED.append('one')\n"
+    read_hooks, problems = read(tmp_path, a=f"{ONE}{lists}define_agent(name='a', hooks={hooks})\n")
+    is_known = hooks in ("HOOKS", "[*HOOKS]", "[] + HOOKS", "ALL")
+    assert (read_hooks, problems) == (["one a"] if is_known else [], [])
+
+
+def test_a_typo_in_a_list_with_a_name_is_found(tmp_path: Path) -> None:
+    text = f"{ONE}HOOKS = ['one', 'onne']\ndefine_agent(name='a', hooks=HOOKS)\n"
+    assert read(tmp_path, a=text) == (["one a"], [("unknown-hook", "a/hooks.py:5")])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hookline.errors import UnavailableError
 from hookline.lazy_imports import ast
@@ -18,6 +19,8 @@ from hookline.standard_agents.definitions import (
 )
 from hookline.standard_agents.signatures import HOOK_NAMES
 
+_ConstantLists: TypeAlias = Mapping[str, tuple[str, ...]]
+
 
 class StaticDefinitions:
     """The hooks, prompts and agents of one folder. What cannot be read is left out."""
@@ -27,16 +30,17 @@ class StaticDefinitions:
         self.knows_all_hooks = True  # False: some ids are not constants
         self.knows_all_lists = True
 
-    def add_file(self, file: Path, tree: ast.AST) -> None:
+    def add_file(self, file: Path, tree: ast.Module) -> None:
         if _passes_on(tree, "define_hook"):
             self.knows_all_hooks = False
+        constants = _constant_lists(tree)
         for call, name in _define_calls(tree):
             place = SourceLocation(str(file), call.lineno)
             try:
                 if name == "define_hook":
                     self._add_hook(call, place)
                 else:
-                    self._add_owner(call, name, place)
+                    self._add_owner(call, name, place, constants)
             except DefinitionError:  # the check of the file reports it
                 continue
 
@@ -49,9 +53,9 @@ class StaticDefinitions:
         elif hook is None:
             self.knows_all_hooks = False
 
-    def _add_owner(self, call: ast.Call, function: str, place: SourceLocation) -> None:
+    def _add_owner(self, call: ast.Call, function: str, place: SourceLocation, constants: _ConstantLists) -> None:
         name, hooks = constant_argument(call, "name", None), _find_argument(call, "hooks")
-        ids = None if hooks is None or _is_none(hooks) else _constant_texts(hooks)
+        ids = None if hooks is None or _is_none(hooks) else _constant_texts(hooks, constants)
         if (
             not isinstance(name, str)
             or (hooks is not None and not _is_none(hooks) and ids is None)
@@ -117,11 +121,48 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _constant_texts(node: ast.expr) -> tuple[str, ...] | None:
-    if not isinstance(node, ast.List | ast.Tuple):
-        return None
-    texts = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    return tuple(texts) if len(texts) == len(node.elts) else None
+def _constant_lists(tree: ast.Module) -> _ConstantLists:
+    """Lists of texts with a name that the file assigns once and only hands on: `HOOKS = ["a", "b"]`."""
+    assigned = [
+        (target.id, node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    ]
+    safe = [keyword for call, _ in _define_calls(tree) for keyword in call.keywords]
+    joined = [value for _, value in assigned if not isinstance(value, ast.Name)]  # a second name could change the list
+    handed_on = {id(node) for part in (*safe, *joined) for node in ast.walk(part)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    uses = Counter(node.id for node in names if id(node) not in handed_on)  # one is the assignment
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in assigned:
+        texts = _constant_texts(value, found)
+        if texts is not None and uses[name] == 1:
+            found[name] = texts
+    return found
+
+
+def _constant_texts(node: ast.expr, lists: _ConstantLists) -> tuple[str, ...] | None:
+    match node:
+        case ast.Name(name):
+            return lists.get(name)
+        case ast.BinOp(left, ast.Add(), right):
+            parts = [_constant_texts(part, lists) for part in (left, right)]
+        case ast.List(elements) | ast.Tuple(elements):
+            parts = [_element_texts(element, lists) for element in elements]
+        case _:
+            return None
+    return None if None in parts else tuple(text for part in parts for text in part or ())
+
+
+def _element_texts(node: ast.expr, lists: _ConstantLists) -> tuple[str, ...] | None:
+    match node:
+        case ast.Constant(str() as text):
+            return (text,)
+        case ast.Starred(value):
+            return _constant_texts(value, lists)
+    return None
 
 
 def _not_imported(*arguments: Any) -> Any:
