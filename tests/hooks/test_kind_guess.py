@@ -60,6 +60,9 @@ def test_a_shell_by_its_name(name: str) -> None:
         ("apply_diff", ("path", "diff"), "edit"),
         ("edit", (), "edit"),
         ("multi_edit", (), "edit"),
+        ("apply_edits", (), "edit"),
+        ("batch_write", (), "write"),
+        ("bulk_edit", (), "edit"),
         ("insert_edit_into_file", ("filePath",), "edit"),
         ("write", ("file_path", "content"), "write"),
         ("write_to_file", (), "write"),
@@ -95,7 +98,7 @@ def test_a_kind_by_name_and_fields(name: str, fields: tuple[str, ...], kind: str
         "TodoWrite", "write_memory", "create_issue", "edit_message", "update_page", "send_message", "get_command_help",
         "BashOutput", "KillShell", "read_terminal", "get_terminal_output", "list_shells", "execute_query", "run_tests", "session_run", "exec_sql",
         "read_email", "save_note", "remove_label", "search_issues", "think", "bashful", "exclamation", "list_issues", "get",
-        "create", "open", "show", "find", "read_thread_terminal", "describe_process", "agent_status", "",
+        "create", "open", "show", "find", "read_thread_terminal", "describe_process", "agent_status", "batch_create_issues", "bulk_send", "",
     ],
 )  # fmt: skip
 def test_a_harmless_name_says_nothing(name: str) -> None:

@@ -22,7 +22,7 @@ ARGUMENT_FIELDS: Final = (
 )  # fmt: skip
 TYPED_FIELDS: Final = ("input", "keys", "chars", "stdin")  # what is typed into a shell that runs
 _FILES: Final = ("paths", "files", "file_paths", "filePaths")
-EDIT_LISTS: Final = ("edits", "replacements", "operations", "changes")
+EDIT_LISTS: Final = ("edits", "replacements", "operations", "changes", "updates", "writes", "documents", "items")
 ENDS: Final = tuple(
     f"{name}{suffix}"
     for name in ("source", "destination", "src", "dst", "dest", "target", "old", "new", "from", "to")
@@ -40,7 +40,7 @@ _MAX_PATH_CHARS: Final = 4096
 _PATH_NAMES: Final = frozenset(("path", *(name for fields in FIELD_NAMES.values() for name in fields.get("path", ()))))
 PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
     ToolKind.READ: (*_FILES, "include", "image_paths"),
-    ToolKind.WRITE: (*_FILES, *ENDS),
+    ToolKind.WRITE: (*_FILES, *ENDS, *EDIT_LISTS),
     ToolKind.EDIT: (*_FILES, *EDIT_LISTS),
     **dict.fromkeys((ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP), ("paths",)),
 }

@@ -81,7 +81,7 @@ _VERBS: Final = {
     "overwrite": ToolKind.WRITE, "delete": ToolKind.WRITE, "remove": ToolKind.WRITE, "unlink": ToolKind.WRITE,
     "rm": ToolKind.WRITE, "erase": ToolKind.WRITE, "trash": ToolKind.WRITE, "wipe": ToolKind.WRITE,
     "truncate": ToolKind.WRITE, "touch": ToolKind.WRITE, "rewrite": ToolKind.WRITE, "mv": ToolKind.WRITE,
-    "cp": ToolKind.WRITE,
+    "cp": ToolKind.WRITE, "writes": ToolKind.WRITE, "edits": ToolKind.EDIT,
     "edit": ToolKind.EDIT, "editor": ToolKind.EDIT, "patch": ToolKind.EDIT, "replace": ToolKind.EDIT,
     "multiedit": ToolKind.EDIT, "read": ToolKind.READ, "reader": ToolKind.READ, "view": ToolKind.READ,
     "cat": ToolKind.READ, "ls": ToolKind.LIST, "glob": ToolKind.GLOB, "grep": ToolKind.GREP, "ripgrep": ToolKind.GREP,
@@ -104,7 +104,7 @@ _FILE_WORDS: Final = frozenset(
 _NEUTRAL_WORDS: Final = frozenset(
     ("to", "in", "into", "from", "of", "at", "by", "on", "the", "a", "an", "or", "and", "with", "multi", "multiple",
      "many", "all", "local", "tool", "range", "block", "whole", "full", "raw", "safe", "user", "new", "existing",
-     "async", "background", "command", "based", "v")
+     "async", "background", "command", "based", "v", "batch", "bulk")
 )  # fmt: skip
 _FETCH_WORDS: Final = frozenset(
     ("browse", "browser", "navigate", "http", "https", "download", "visit", "scrape", "crawl", "request", "web", "url",
