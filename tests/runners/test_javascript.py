@@ -279,7 +279,7 @@ def test_log_goes_to_the_log_with_the_hooks_id(caplog: pytest.LogCaptureFixture)
 @pytest.mark.timing
 def test_a_flood_of_lines_is_cut(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "hookline"):
-        ran("for (let i = 0; i < 2e4; i++) log('x'.repeat(1e4))")
+        ran("for (let i = 0; i < 2e3; i++) log('x'.repeat(1e4))")
     assert len(caplog.messages) == 201
     assert max(map(len, caplog.messages)) < 5_000
 
