@@ -91,7 +91,7 @@ def _read_property(at: Node) -> Property | None:
 def _parse(at: Node, event: str) -> Condition | None:
     if _has_backspace(at.value):
         problem = r"a text has a backspace character. In double quotes, \b is that character."
-        at.add_problem("backspace", problem, r"Use single quotes: '\b'.")
+        at.add_problem("control-character", problem, r"Use single quotes: '\b'.")
         return None
     return parse_condition(at, HookInfo(event, NATIVE, timedelta(seconds=60), "property"))
 
