@@ -174,7 +174,7 @@ def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> tu
 
     A name that neither vocabulary knows means that very tool in both.
     """
-    kinds = [kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)]
+    kinds = source.kinds_of(name)
     if kinds:
         return tuple(dict.fromkeys(name for kind in kinds for name in target.names.get(kind, ())[:1]))
     if mcp_address(name) is not None:

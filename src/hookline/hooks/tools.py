@@ -127,6 +127,10 @@ class Vocabulary:
             form for form in (name, name.partition(".")[2], self.short_names.get(name)) if form or form == name
         )
 
+    def kinds_of(self, name: str) -> list[ToolKind]:
+        """The kinds of tools that the name stands for: several for `Write` in Cursor, none for a name of another tool."""
+        return [kind for kind, names in self.names.items() if any(name in self.all_forms(each) for each in names)]
+
     @property
     def known_names(self) -> frozenset[str]:
         """Every name of a tool that the vocabulary has, short forms included."""

@@ -36,6 +36,12 @@ def test_a_native_name_becomes_the_format_s() -> None:
     assert write_matcher(match_tool_name(shorthand("tool", "bash|write_file"), NATIVE)) == ["shell", "file_write"]
 
 
+def test_a_name_of_several_kinds_becomes_each_of_them() -> None:
+    """Every edit is a Write for Cursor's hooks."""
+    matcher = match_tool_name(shorthand("tool", "Write"), VOCABULARIES["cursor"])
+    assert write_matcher(matcher) == ["file_write", "file_edit"]
+
+
 @pytest.mark.parametrize("text", ["list_directory", "bash*"])
 def test_a_tool_that_the_format_cannot_name(text: str) -> None:
     with pytest.raises(NotExpressible):

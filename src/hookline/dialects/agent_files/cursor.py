@@ -47,7 +47,7 @@ def _is_tool(names: str) -> Condition:
 
 _IS_SHELL: Final = _is_tool("Shell")
 _IS_MCP: Final = match_tool_name(pattern("^MCP:", Syntax.JAVASCRIPT), _VOCABULARY)
-_WRITES_FILE: Final = _is_tool("Write|Edit|StrReplace|ApplyPatch")
+_WRITES_FILE: Final = _is_tool("Write|StrReplace|ApplyPatch")
 
 FORMAT: Final = define_format(
     AgentFormat(

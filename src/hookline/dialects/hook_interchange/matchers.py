@@ -110,10 +110,10 @@ def _write_part(when: Condition) -> list[Any]:
     compiled, source = when.pattern, when.subject.vocabulary
     if isinstance(compiled, Shorthand) and compiled.word in ("tool", "exactly"):
         names = [compiled.text] if compiled.word == "exactly" else [each.strip() for each in compiled.text.split("|")]
-        return _distinct([_write_name(name, source) for name in names])
+        return _write_names(names, source)
     named = _named_tools(compiled, source) if isinstance(compiled, Pattern) else []
     if named:
-        return _distinct([_write_name(name, source) for name in named])
+        return _write_names(named, source)
     if not isinstance(compiled, Pattern) or compiled.whole or _BEYOND_RE2.search(compiled.source):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
     names_known_tools = source != VOCABULARY and any(compiled.search(name) for name in source.known_names)
@@ -145,20 +145,23 @@ def _named_tools(compiled: Pattern, source: Vocabulary) -> list[str]:
     return names if {name for name in source.known_names if compiled.search(name)} == set(names) else []
 
 
-def _write_name(name: str, source: Vocabulary) -> Any:
+def _write_names(names: list[str], source: Vocabulary) -> list[Any]:
+    return _distinct([each for name in names for each in _write_name(name, source)])
+
+
+def _write_name(name: str, source: Vocabulary) -> list[Any]:
+    """Several if the name stands for several kinds of tools, as `Write` does in Cursor."""
     if found := _MCP_NAME.fullmatch(name):
         server, tool = found["server"], found["tool"]
         if tool == "*" and not _GLOB_CHARACTERS.search(server):
-            return {"mcp": {"server": server}}
+            return [{"mcp": {"server": server}}]
         if not _GLOB_CHARACTERS.search(name):
-            return {"mcp": {"server": server, "tool": tool}}
+            return [{"mcp": {"server": server, "tool": tool}}]
     if _GLOB_CHARACTERS.search(name):
         raise NotExpressible(f"a pattern for the tool's name: {name}")
-    kind = next(
-        (kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)), None
-    )
-    if kind is None:
-        return name
-    if kind not in _NAMES_BY_KIND:
+    kinds = source.kinds_of(name)
+    if not kinds:
+        return [name]
+    if not all(kind in _NAMES_BY_KIND for kind in kinds):
         raise NotExpressible(f"the tool {name}")
-    return _NAMES_BY_KIND[kind]
+    return [_NAMES_BY_KIND[kind] for kind in kinds]
