@@ -112,7 +112,7 @@ def test_every_name_is_explained() -> None:
         ("regex", "PATTERNS"),
         ("placeholder", "TEMPLATES"),
         ("windows", "Windows is not supported"),
-        ("mac", "macOS is meant to work"),
+        ("mac", "macOS should work"),
         ("upgrade", "INSTALL, UPGRADE, REMOVE"),
         ("claude", "CLAUDE CODE"),
         ("copilot", "COPILOT"),
