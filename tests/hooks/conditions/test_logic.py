@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, AnyOf, Not, all_of
-from hookline.hooks.conditions.text import Exists, Fact, Matches
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
 from hookline.hooks.event import Event
 from hookline.patterns.pattern import pattern
 
@@ -61,3 +61,15 @@ def test_all_of_says_which_part_did_not_hold() -> None:
     condition = All((ALWAYS, Exists(("y",))))
     assert not condition.holds(with_fact("text"))
     assert condition.why_not(with_fact("text")) == "y is absent"
+
+
+def test_any_of_says_each_reason_once_and_the_first_few() -> None:
+    event = with_fact("text")
+    same = AnyOf((Exists(("y",)), Exists(("y",))))
+    assert same.why_not(event) == "y is absent"
+    values = AnyOf(tuple(Equals(("x",), value) for value in "ab"))
+    assert values.why_not(event) == "x is 'text', not 'a' or 'b'"
+    many = AnyOf(tuple(Exists((name,)) for name in "abcde"))
+    assert many.why_not(event) == "a is absent; b is absent; c is absent; and 2 more of its conditions do not hold"
+    four = AnyOf(many.parts[:4])
+    assert four.why_not(event).endswith("c is absent; and one more of its conditions does not hold")

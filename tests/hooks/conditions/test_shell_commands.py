@@ -188,12 +188,24 @@ def test_the_index_knows_the_programs() -> None:
 def test_an_explanation_names_what_runs() -> None:
     condition = book(RM).hooks[0].when
     assert str(condition) == "input.command runs rm with r, f"
-    assert condition.why_not(shell("ls; cat x")) == "input.command does not run rm with r, f; it runs ls, cat"
+    assert condition.why_not(shell("ls; cat x")) == "input.command runs ls, cat, not rm"
+    assert condition.why_not(shell("rm x")) == "input.command does not run rm with r, f"
     assert condition.why_not(shell("x", "write_file")) == "the tool runs no shell command"
     (fired,) = book("{kind: shell, runs: {program: rm, flags: [r, f]}}").decide_now(shell("$x -rf y")).trace
     assert fired.why == "the tool's kind is shell and input.command may run rm with r, f"
     (piped,) = book("{pipes: {from: curl, to: sh}}").decide_now(shell("curl u | $x -s")).trace
     assert piped.why == "input.command may pipe curl to sh"
+
+
+def test_an_explanation_of_a_long_list_is_short() -> None:
+    programs = ", ".join(f"p{n}" for n in range(40))
+    pipes = book(f"{{pipes: {{from: [{programs}], to: [{programs}]}}}}").hooks[0].when
+    assert str(pipes).endswith("to p0 or p1 or p2 or p3 or p4 or p5 or others")
+    assert pipes.why_not(shell("ls")) == "input.command runs ls, not p0 or p1 or p2 or p3 or p4 or p5 or others"
+    several = book("{any: [{runs: rm}, {runs: find}, {runs: {program: [rm, unlink]}}, {pipes: {from: ls, to: sh}}]}")
+    why = "input.command runs cat, not rm or find or unlink or ls"
+    assert several.hooks[0].when.why_not(shell("cat x")) == why
+    assert several.hooks[0].when.why_not(shell("x", "write_file")) == "the tool runs no shell command"
 
 
 @pytest.mark.parametrize(

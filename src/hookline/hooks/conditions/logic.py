@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from hookline.errors import AmbiguousField, ConditionError, UndecidedError
@@ -13,6 +13,9 @@ from hookline.lazy_dataclasses import dataclass
 
 _Unknown = AmbiguousField | ConditionError | UndecidedError
 _UNKNOWN: Final = (AmbiguousField, ConditionError, UndecidedError)
+_SHOWN_REASONS: Final = 3
+_SHOWN_WORDS: Final = 6
+_OTHERS: Final = "others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,35 @@ class AnyOf:
         return "(" + " or ".join(str(part) for part in self.parts) + ")"
 
     def why_not(self, event: Event) -> str:
-        return "; ".join(part.why_not(event) for part in self.parts) or "there is no condition that could be true"
+        return _join_reasons(part.why_not(event) for part in self.parts) or "there is no condition that could be true"
+
+
+def _join_reasons(reasons: Iterable[str]) -> str:
+    """Each once; those that differ only in what they miss ("a is 1, not 2") together, and of many the first few."""
+    missing: dict[str, list[str]] = {}
+    for reason in dict.fromkeys(reasons):
+        found, separator, missed = reason.partition(", not ")
+        missing.setdefault(found + separator, []).append(missed)
+    joined = [
+        found + (missed[0] if len(missed) == 1 else any_word(word for each in missed for word in each.split(" or ")))
+        for found, missed in missing.items()
+    ]
+    rest = len(joined) - _SHOWN_REASONS
+    more = f"{rest} more of its conditions do" if rest > 1 else "one more of its conditions does"
+    return "; ".join(joined[:_SHOWN_REASONS]) + (f"; and {more} not hold" if rest > 0 else "")
+
+
+def first_words(words: Sequence[str]) -> str:
+    """The first few of them, since a list of build directories hides what else is said."""
+    shown = ", ".join(words[:_SHOWN_WORDS])
+    return shown if len(words) <= _SHOWN_WORDS else f"{shown} and {len(words) - _SHOWN_WORDS} more"
+
+
+def any_word(words: Iterable[str]) -> str:
+    """The same for words of which any will do; they may come from such lists."""
+    known = list(dict.fromkeys(words))
+    shown = [word for word in known if word != _OTHERS][:_SHOWN_WORDS]
+    return " or ".join(shown if len(shown) == len(known) else [*shown, _OTHERS])
 
 
 @dataclass(frozen=True, slots=True)

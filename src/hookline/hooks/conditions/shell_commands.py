@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hookline.hooks.call_paths import workspace_of
+from hookline.hooks.conditions.logic import any_word, first_words
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.protocols import Need, PureCondition, Readings, TextPattern
@@ -33,7 +34,6 @@ else:  # the parser takes time to load, and an import within a function as much 
 UNKNOWN_PROGRAM: Final = "\0"
 """The name of a program that cannot be known, for the index."""
 _COMMAND: Final = ToolField(("command",))
-_SHOWN_WORDS: Final = 6
 _SYSTEM_DIRECTORIES: Final = frozenset(
     ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 )
@@ -295,23 +295,23 @@ class RunsCommand(PureCondition):
         query = self.query
         flags = f" with {', '.join(query.flags)}" if query.flags else ""
         argument = "" if self.argument is None else f" with an argument that matches {self.argument.source}"
-        outside = f" outside {_first_words(self.outside)}" if self.outside else ""
-        command = " ".join(" or ".join(part) for part in (query.programs, query.subcommands) if part)
+        outside = f" outside {first_words(self.outside)}" if self.outside else ""
+        command = " ".join(any_word(part) for part in (query.programs, query.subcommands) if part)
         return f"input.command runs {command}{flags}{argument}{outside}"
 
     def why_not(self, event: Event) -> str:
-        names = [name for name in RUN_PROGRAMS.texts(event) if name != UNKNOWN_PROGRAM]
-        if not commands_run(event):
-            return "the tool runs no shell command"
-        return (
-            f"{str(self).replace(' runs ', ' does not run ', 1)}; it runs {', '.join(names) or 'nothing that is known'}"
-        )
+        return _program_missing(self.query, event) or str(self).replace(" runs ", " does not run ", 1)
 
 
-def _first_words(words: tuple[str, ...]) -> str:
-    """The first few of them, since a list of build directories hides what else is said."""
-    shown = ", ".join(words[:_SHOWN_WORDS])
-    return shown if len(words) <= _SHOWN_WORDS else f"{shown} and {len(words) - _SHOWN_WORDS} more"
+def _program_missing(query: CommandQuery, event: Event) -> str:
+    """That no command is of such a program, if that is so."""
+    commands = commands_run(event)
+    if not commands:
+        return "the tool runs no shell command"
+    if any(query.is_program(command) is not False for command in commands):
+        return ""
+    names = [name for name in RUN_PROGRAMS.texts(event) if name != UNKNOWN_PROGRAM]
+    return f"input.command runs {first_words(names)}, not {any_word(query.programs)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +360,8 @@ class PipesCommand(PureCondition):
         return RUN_PROGRAMS.reads()
 
     def __str__(self) -> str:
-        return f"input.command pipes {' or '.join(self.sources.programs)} to {' or '.join(self.targets.programs)}"
+        sources, targets = (any_word(query.programs) for query in (self.sources, self.targets))
+        return f"input.command pipes {sources} to {targets}"
 
     def why_not(self, event: Event) -> str:
-        return str(self).replace(" pipes ", " does not pipe ", 1)
+        return _program_missing(self.sources, event) or str(self).replace(" pipes ", " does not pipe ", 1)

@@ -65,6 +65,7 @@ def _part_text(part: Any) -> str:
 _CACHE_SIZE = 64
 _MANY_TEXTS = 64  # a short text is searched without a look at the clock
 _MAX_SHOWN_CHARS = 60  # characters of a fact in an explanation
+_MAX_SHOWN_PATTERN = 120
 _SHORT_REPR = reprlib.Repr()  # safe for large and deep facts
 
 
@@ -196,7 +197,9 @@ class Matches:
         texts = self.subject.texts(event)
         if not texts:
             return f"{self.subject} is absent or not text"
-        return f"{self.subject} {format_fact(texts[0])} does not match {self.pattern.source}"
+        source = self.pattern.source
+        shown = source if len(source) <= _MAX_SHOWN_PATTERN else source[:_MAX_SHOWN_PATTERN] + "…"
+        return f"{self.subject} {format_fact(texts[0])} does not match {shown}"
 
 
 @dataclass(frozen=True, slots=True)
