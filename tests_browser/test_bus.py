@@ -203,8 +203,11 @@ def test_what_does_not_work_at_the_hub_is_heard_and_shown(page: Page, hub: HubPr
     client = PythonClient(hub, api, "live")
     page.goto(hub.url)
     expect(page.get_by_text("Records are not taken for now")).to_have_count(0)
+    host = hub.start_python(HOST)
+    assert host.stdout is not None
+    assert host.stdout.readline() == "reported\n"
+    host.communicate()
     live = hub.home / "state/hookline/record/live"
-    wait_for(live.exists)
     live.rename(live.with_name("aside"))
     live.write_text("not a directory")
     try:

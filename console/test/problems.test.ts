@@ -1,10 +1,23 @@
-import { describe, expect, it } from "vitest";
-import { problems, sentence, take } from "../src/live/problems";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { load, problems, sentence, take } from "../src/live/problems";
 
 const FULL = { hub: "office", part: "record", text: "records are not taken for now: the disk is full", since: 20, over: false };
 const AWAY = { hub: "office", part: "redis", text: "Redis cannot be reached", since: 10, over: false };
 
 describe("what does not work at the hub", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("keeps what began while an older list was on its way", async () => {
+    let answer: (response: Response) => void = () => {};
+    vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (answer = resolve)));
+    const list = load();
+    take(FULL);
+    answer(new Response(JSON.stringify({ items: [], next: null })));
+    await list;
+    expect(problems.value).toEqual([FULL]);
+    take({ ...FULL, over: true });
+  });
+
   it("is listed until it is over, the oldest first, each part once", () => {
     take(FULL);
     take(AWAY);

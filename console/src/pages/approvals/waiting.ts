@@ -4,15 +4,17 @@ import { computed, effect, signal } from "@preact/signals";
 import { may } from "../../account";
 import { type Approval, listApprovals } from "../../api/approvals";
 import { connections, join, onEvent, onSnapshot } from "../../live/bus";
+import { LiveList } from "../../live/live_list";
 import { now, toDate } from "../../parts/time";
 import { waitingCount } from "../../title";
 
-const known = signal<ReadonlyMap<string, Approval>>(new Map());
-/** The changes since a list was requested, until it is there: the list may be older than they are. */
-let changes: Map<string, Approval | undefined> | undefined;
+const known = new LiveList(
+  () => listApprovals("waiting"),
+  (approval) => approval.id,
+);
 /** Counts up when an approval was answered, here or elsewhere. */
 export const answered = signal(0);
-export const failure = signal<unknown>(undefined);
+export const failure = known.failure;
 
 function isOpen(approval: Approval, at: number): boolean {
   return approval.state === "waiting" && (!approval.expires || toDate(approval.expires).getTime() > at);
@@ -20,49 +22,18 @@ function isOpen(approval: Approval, at: number): boolean {
 
 export const waiting = computed(() => {
   const at = now.value;
-  const open = [...known.value.values()].filter((each) => isOpen(each, at));
+  const open = [...known.items.value.values()].filter((each) => isOpen(each, at));
   return open.sort((one, other) => toDate(one.created).getTime() - toDate(other.created).getTime());
 });
 
-export function put(approval: Approval): void {
-  change(approval.id, approval);
-}
+export const put = (approval: Approval): void => known.put(approval);
 
 export function drop(id: string): void {
-  change(id, undefined);
+  known.drop(id);
   answered.value += 1;
 }
 
-function change(id: string, approval: Approval | undefined): void {
-  changes?.set(id, approval);
-  known.value = applied(known.value, [[id, approval]]);
-}
-
-function applied(
-  approvals: ReadonlyMap<string, Approval>,
-  changes: Iterable<[string, Approval | undefined]>,
-): ReadonlyMap<string, Approval> {
-  const changed = new Map(approvals);
-  for (const [id, approval] of changes) {
-    if (approval) changed.set(id, approval);
-    else changed.delete(id);
-  }
-  return changed;
-}
-
-export async function load(): Promise<void> {
-  const mine = (changes = new Map());
-  try {
-    const page = await listApprovals("waiting");
-    if (mine !== changes) return; // A newer list was requested.
-    known.value = applied(new Map(page.items.map((each) => [each.id, each])), mine);
-    failure.value = undefined;
-  } catch (error) {
-    if (mine === changes) failure.value = error;
-  } finally {
-    if (mine === changes) changes = undefined;
-  }
-}
+export const load = (): Promise<void> => known.load();
 
 /** Until the returned function is called. */
 export function watchApprovals(): () => void {
