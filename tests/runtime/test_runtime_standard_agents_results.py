@@ -162,6 +162,30 @@ def test_an_error_with_more_keys_is_an_error(tmp_path: Path) -> None:
     assert result == {"status": "error", "error": "no", "error_code": 7}
 
 
+@pytest.mark.parametrize("source", ["the tool", "a hook"])
+def test_what_is_stored_beside_a_result_leaves_the_fields_of_its_message_alone(tmp_path: Path, source: str) -> None:
+    beside = {"id": 7, "role": "system", "created_at": "2020", "tool_calls": [1], "parent_id": "p", "order": "A1"}
+
+    async def execute() -> Any:
+        return {"status": "success", "result": "paid", **(beside if source == "the tool" else {})}
+
+    with define_for_agent() as definitions:
+        define_result_tool(execute)
+
+        @define_hook(hook="before_store_tool_result", id="add")
+        async def add(state: ThreadState, call: Any, result: Any) -> Any:
+            return {**result, **beside}
+
+    messages, updates = run_one_call(tmp_path, definitions)
+    stored = messages[2]
+    assert (stored["role"], stored["content"], stored["order"]) == ("tool", "paid", "A1")
+    assert (isinstance(stored["id"], str), isinstance(stored["created_at"], int)) == (True, True)
+    assert stored.keys().isdisjoint({"tool_calls", "parent_id"})
+    assert [each.text for each in updates if isinstance(each, StatusMessage)] == [
+        "the result of pay has the keys of a message (created_at, id, parent_id, role, tool_calls); they were not stored"
+    ]
+
+
 def test_a_failure_hook_hears_of_an_unknown_tool(tmp_path: Path) -> None:
     [result] = seen_results(tmp_path, _succeed, "after_tool_call_failure", "refund")
     assert result["status"] == "error"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import Any
+from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted
@@ -25,7 +25,10 @@ from hookline.runtime.thread import MessageNotStoredError, StoredThread
 from hookline.runtime.tools.tool_definition import Tool
 from hookline.runtime.tools.workspace import ToolError
 from hookline.runtime.updates import ToolCallFinished, ToolCallStarted
+from hookline.standard_agents.messages import HookMessage
 from hookline.standard_agents.state import result_text
+
+_MESSAGE_FIELDS: Final = frozenset(HookMessage.__annotations__) | {"attachments", "side", "result_labels"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +178,9 @@ class ToolCalls:
             except InterceptionDeniedError as denied:
                 final, left = ToolResult(None, False, str(denied)), {}
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": format_result(final)}
-        more = left.get("more")
+        given = self._take_extra_fields(call, left.get("more"))
         files = await self.thread.store_attachments(left.get("attachments"))
         labels = self.session.interception.take_labels(self.thread)
-        given = more if isinstance(more, dict) else {}
         kept = {**given, **labels, **({"attachments": files} if files else {}), **message}
         written = await self.thread.inject_message(kept, ends=self._unstored_end)
         self._unstored_end = None
@@ -190,6 +192,15 @@ class ToolCalls:
             final = ToolResult(content, final.ok, "" if final.ok else content)
         self.session.emit(ToolCallFinished(self.thread.id, self.thread.agent.id, call, final, ran))
         return CompletedCall(call.name, final.ok, str(written["content"] or ""), halted)
+
+    def _take_extra_fields(self, call: ToolCall, more: Any) -> dict[str, Any]:
+        """What is stored beside a result. Tools and hooks name it freely, but it may not name the message's own fields."""
+        given = more if isinstance(more, dict) else {}
+        taken = sorted(given.keys() & _MESSAGE_FIELDS)
+        if taken:
+            what = f"the result of {call.name} has the keys of a message ({', '.join(taken)}); they were not stored"
+            self.session.emit_status(self.thread, what, "warning")
+        return {key: value for key, value in given.items() if key not in _MESSAGE_FIELDS}
 
     def _emit_started(self, call: ToolCall, decision: Decision) -> None:
         self.session.emit(ToolCallStarted(self.thread.id, self.thread.agent.id, call, decision))
