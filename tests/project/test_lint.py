@@ -99,6 +99,7 @@ def test_what_can_act_is_not_criticised(hook: str) -> None:
         "on: prompt.submit, then: {log: 'tool {{tool.name}}'}",
         "on: prompt.submit, then: {run: 'echo {{tool.name}}'}, on_error: open",
         "on: prompt.submit, then: [{log: '{{tool.name}}'}]",
+        "on: turn.end, when: {tool: bash, input: {command: rm}}, then: {log: x}",
     ],
 )
 def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:

@@ -120,11 +120,14 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
     actions = leaf_actions(hook.then)
     paths = [*hook.when.reads(), *(path for action in actions for path in _required_facts(action))]
     for path in paths:
-        if path[:2] in reported or _has_fact(hook.event, path):
+        if reported & {path[:1], path[:2]} or _has_fact(hook.event, path):
             continue
-        reported.add(path[:2])
         words = hook.origin.wording
         events = words.events(name for name in EVENTS if _has_fact(name, path))
+        is_whole_missing = bool(events) and not _has_fact(
+            hook.event, path[:1]
+        )  # no tool at all: one problem, not three
+        reported.add(path[:1] if is_whole_missing else path[:2])
         hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
         what = f"{hook.id} reads {words.fact(path)}, which {hook.event_name} never has."
         meant = None if events else _misspelled_fact(path)
