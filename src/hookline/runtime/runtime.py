@@ -29,6 +29,7 @@ from hookline.project.sources import Source, named_source
 from hookline.record.recorder import Recorder, recorder_of
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession, cancel_and_wait
+from hookline.runtime.app_check import CheckAppTool
 from hookline.runtime.app_message import SendMessageTool
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import Agent, App
@@ -74,7 +75,7 @@ class Runtime:
         self.recorder.use_environment(settings.env)
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
-        self.hook_tools: dict[str, Tool] = {SendMessageTool.name: SendMessageTool(self)}
+        self.hook_tools: dict[str, Tool] = {tool.name: tool for tool in (SendMessageTool(self), CheckAppTool())}
         self._own_tools: tuple[Tool, ...] = ()
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
         self._watched: BookWatcher | None = None

@@ -28,6 +28,7 @@ from hookline.hooks.tools import VOCABULARIES
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import json, tempfile
 
+CHECK_TOOL: Final = "app.check"
 COMPILE_FILE: Final = "compile.json"
 TESTS_FILE: Final = "tests.json"
 REMINDERS_FILE: Final = "reminders.json"
@@ -82,7 +83,8 @@ async def compile_yaml(params: NoParams, event: Event, host: Host) -> Outcome:
     problems = _check_file(state, path)
     if problems is None:
         return NOT_APPLIED
-    errors = [str(problem) for problem in problems if problem.severity is Severity.ERROR]
+    found = [str(problem) for problem in problems if problem.severity is Severity.ERROR]
+    errors = list(dict.fromkeys([*found, *await _errors_of_host(path, host)]))
     status = "error" if errors else "ok"
     state.write(COMPILE_FILE, {"status": status, "errors": errors, "error_count": len(errors)})
     if not errors:
@@ -103,6 +105,16 @@ def _check_file(state: StateDirectory, path: str) -> tuple[Problem, ...] | None:
     if not isinstance(known, Problem):
         return known.load(document).problems
     return None if known.code == "unknown-dialect" else (known,)
+
+
+async def _errors_of_host(path: str, host: Host) -> list[str]:
+    """What only a host with apps can say: about the agents, servers and triggers of the file."""
+    try:
+        result = await host.call_tool(CHECK_TOOL, {"path": path})
+    except UnavailableError:
+        return []
+    errors = result.content.get("errors") if result.ok and isinstance(result.content, dict) else None
+    return [str(error) for error in errors] if isinstance(errors, list) else []
 
 
 @register_action("auto_test_deploy", params=SmokeTestParams, may=May.NOTES)
