@@ -132,6 +132,27 @@ def test_a_failed_tools_own_words_do_not_pass_a_hook_that_changed_them(tmp_path:
         assert session.guard(read)("mended") == "nothing there"
 
 
+RESULTS = """
+hooks:
+  - {id: succeeded, on: tool.succeeded, then: {replace: {in: result, pattern: '4111-[0-9]+', with: '****'}}}
+  - {id: failed, on: tool.failed, then: {set: {tool.ok: true, result: recovered}}}
+  - {id: after, on: tool.after, then: {append: {tool.result: seen}}}
+  - {id: store, on: tool.store, then: {append: {tool.result: stored}}}
+"""
+
+
+def test_every_event_about_a_result_is_fired_in_its_order(tmp_path: Path) -> None:
+    def pay(amount: int) -> str:
+        if amount < 0:
+            raise ValueError("too little")
+        return f"paid {amount} with 4111-22"
+
+    (tmp_path / "hookline.yaml").write_text(RESULTS)
+    with begun(tmp_path / "hookline.yaml") as session:
+        assert session.guard(pay)(5) == "paid 5 with ****\nseen\nstored"
+        assert session.guard(pay)(-1) == "recovered\nseen\nstored"
+
+
 def test_halt_is_never_only_a_result(config: Path) -> None:
     with begun(config) as session, pytest.raises(Halted, match="Enough"):
         session.guard(shell, name="bash", on_deny="return")("halt")

@@ -382,8 +382,7 @@ class _GuardedTool:
         if error is not None:
             ended = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         tool = {"name": self.name, "kind": self.kind, "id": given.call, "input": given.input, **ended}
-        decision = await around.decide("tool.after", tool=tool)
-        raise_if_denied(decision)
+        decision = await _decide_result(around, tool, "tool.succeeded" if error is None else "tool.failed")
         if error is not None and decision.event.read(("tool", "ok")) is not True:
             left = _changed_error(decision, ended["error"])
             if left is None:
@@ -400,6 +399,16 @@ class _GuardedTool:
             return to_plain_value(await self.tool(*given.args, **given.kwargs))
         result = await asyncio.to_thread(self.tool, *given.args, **given.kwargs)
         return to_plain_value(await result if inspect.isawaitable(result) else result)
+
+
+async def _decide_result(around: Session, tool: dict[str, Any], ended: str) -> Decision:
+    """Each event gets the result that the one before it left, as in every other host. Raises Denied."""
+    for event in (ended, "tool.after", "tool.store"):
+        if event == "tool.after" or around.book.hears(event):
+            decision = await around.decide(event, tool=tool)
+            raise_if_denied(decision)
+            tool = decision.event.facts["tool"]
+    return decision
 
 
 def _changed_error(decision: Decision, original: str) -> str | None:
