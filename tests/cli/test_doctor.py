@@ -54,3 +54,20 @@ def test_the_same_hooks_of_several_agents_are_listed_once(capsys: pytest.Capture
         *("three", "  1 hook applies here:", "    a"),
         *("four", "  No hook applies here.", "five", "  No hook applies here.", ""),
     ]
+
+
+def test_hooks_that_never_run_in_an_agent_are_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    never = {"one": ("a", "b"), "two": ("a", "b"), "three": ()}
+    print_diagnoses([Diagnosis(name, name, True, (), silent_hooks=each) for name, each in never.items()], [])
+    assert capsys.readouterr().out.split("\n") == [
+        *(
+            "one",
+            "  No hook applies here.",
+            "  Never run here, because one does not have their events:",
+            "    a",
+            "    b",
+        ),
+        *("two", "  No hook applies here."),
+        "  Never run here, because two does not have their events, the same as above.",
+        *("three", "  No hook applies here.", ""),
+    ]

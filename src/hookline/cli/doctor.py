@@ -57,7 +57,8 @@ def load_agent_book(agent: CodingAgent) -> Book:
 
 
 def print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
-    shown: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
     for each in diagnoses:
         out(each.title if each.verified else f"{each.title} (based on its documentation: not verified by running)")
         for finding in each.findings:
@@ -65,14 +66,19 @@ def print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> No
             if finding.fix:
                 out(f"      {finding.fix}")
         count = f"{len(each.hooks)} {'hook applies' if len(each.hooks) == 1 else 'hooks apply'} here"
-        if not each.hooks:
-            out("  No hook applies here.")
-        elif each.hooks == shown:
-            out(f"  {count}, the same as above.")
-        else:
-            out(f"  {count}:")
-            for hook in each.hooks:
-                out(f"    {hook}")
-        shown = each.hooks
+        _print_hooks(count if each.hooks else "No hook applies here", each.hooks, hooks)
+        if each.silent_hooks:
+            why = f"Never run here, because {each.title} does not have their events"
+            _print_hooks(why, each.silent_hooks, silent)
+        hooks, silent = each.hooks, each.silent_hooks
     if others:
         out(f"Also found, but not calling hookline: {', '.join(others)}")
+
+
+def _print_hooks(heading: str, hooks: tuple[str, ...], above: tuple[str, ...]) -> None:
+    if not hooks or hooks == above:
+        out(f"  {heading}{', the same as above' if hooks else ''}.")
+        return
+    out(f"  {heading}:")
+    for hook in hooks:
+        out(f"    {hook}")

@@ -86,8 +86,22 @@ def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, 
     assert finding_about(diagnosis, "answer").mark is Mark.GOOD
     assert finding_about(diagnosis, "proof").mark is Mark.UNKNOWN
     assert diagnosis.hooks == ("guard  on tool.before  hookline.yaml:2",)
+    assert diagnosis.silent_hooks == ("elsewhere  on thread.created  hookline.yaml:4",)
     assert diagnosis.round_trip
     assert diagnosis.as_json()["verified_by_running"] is (name == "claude-code")
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_hook_is_listed_by_whether_its_event_comes_in_that_agent(name: str, machine: Machine) -> None:
+    agent = get_agent(name)
+    hooks = "".join(
+        f"\n    - {{id: {on}, on: {on}, action: {{type: log, message: x}}}}" for on in ("session_start", "turn_end")
+    )
+    diagnosis = diagnose(name, machine, load_text(f"runtime:\n  hooks:{hooks}\n", "digitorn.yaml"))
+    has_start = any(event.event == "session.start" for event in agent.events)
+    listed = ["session_start  on session_start  digitorn.yaml:3"]
+    assert list(diagnosis.hooks) == (listed if has_start else [])
+    assert list(diagnosis.silent_hooks) == [*([] if has_start else listed), "turn_end  on turn_end  digitorn.yaml:4"]
 
 
 def test_without_a_launcher_nothing_fires(machine: Machine) -> None:

@@ -14,7 +14,7 @@ def test_only_a_problem_makes_a_diagnosis_bad() -> None:
 
 
 def test_a_diagnosis_as_json() -> None:
-    assert Diagnosis("codex", "Codex", False, (GOOD, PROBLEM), ("no-rm",), 1.5).as_json() == {
+    assert Diagnosis("codex", "Codex", False, (GOOD, PROBLEM), ("no-rm",), 1.5, ("redact",)).as_json() == {
         "agent": "codex",
         "title": "Codex",
         "verified_by_running": False,
@@ -25,4 +25,5 @@ def test_a_diagnosis_as_json() -> None:
         ],
         "round_trip_ms": 1.5,
         "hooks": ["no-rm"],
+        "silent_hooks": ["redact"],
     }

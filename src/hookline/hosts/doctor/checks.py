@@ -14,6 +14,7 @@ from hookline.config.json_edit import parse_object
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.actions.failing import UntrustedAction
+from hookline.hooks.events import BACKGROUND_EVENTS
 from hookline.hooks.hook import Hook
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent import CodingAgent, Proof
@@ -44,6 +45,7 @@ _AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call fai
 def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` contains the project's active hooks, without those that the agent runs itself."""
     packs = tuple(_check_packs(book))
+    acting, silent = _hooks_by_effect(agent, book)
     if not is_plugged_in(agent, machine):
         findings = (
             *_check_program(agent, machine),
@@ -51,7 +53,7 @@ def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis
             *_check_tools(agent, machine),
             *packs,
         )
-        return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book))
+        return Diagnosis(agent.name, agent.title, agent.verified, findings, acting, silent_hooks=silent)
     result = probe_launcher(agent, machine)
     findings = (
         *_check_program(agent, machine),
@@ -65,7 +67,7 @@ def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis
         *packs,
     )
     trip = round(result.milliseconds, 2) if isinstance(result, ProbeResult) else None
-    return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book), trip)
+    return Diagnosis(agent.name, agent.title, agent.verified, findings, acting, trip, silent)
 
 
 def is_plugged_in(agent: CodingAgent, machine: Machine) -> bool:
@@ -299,13 +301,18 @@ def _check_packs(book: Book) -> Iterator[Finding]:
             yield good_finding("packs", f"{' and '.join(files)} extend {', '.join(packs)}: equal hooks count once")
 
 
-def _acting_hooks(agent: CodingAgent, book: Book) -> tuple[str, ...]:
-    events = {event.event for event in agent.events}
-    return tuple(
-        f"{hook.id}  on {hook.event}  {hook.origin.file}:{hook.origin.line}{_trust_suffix(hook)}"
-        for hook in book.hooks
-        if hook.enabled and hook.event in events
-    )
+def _hooks_by_effect(agent: CodingAgent, book: Book) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The hooks that act in this agent, and those whose events it never has."""
+    fired = {event.event for event in agent.events} | BACKGROUND_EVENTS
+    if "session.start" in fired:
+        fired.add("session.first_turn")  # the bridge fires it, because agents do not report their turns
+    enabled = [hook for hook in book.hooks if hook.enabled]
+    acting, silent = ([hook for hook in enabled if (hook.event in fired) is acts] for acts in (True, False))
+    return tuple(f"{_hook_line(hook)}{_trust_suffix(hook)}" for hook in acting), tuple(map(_hook_line, silent))
+
+
+def _hook_line(hook: Hook) -> str:
+    return f"{hook.id}  on {hook.event_name}  {hook.origin.file}:{hook.origin.line}"
 
 
 def _trust_suffix(hook: Hook) -> str:

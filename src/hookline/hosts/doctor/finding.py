@@ -35,6 +35,7 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     hooks: tuple[str, ...] = ()  # that would act here
     round_trip: float | None = None  # milliseconds, the median of several
+    silent_hooks: tuple[str, ...] = ()  # whose events the agent does not have
 
     @property
     def is_good(self) -> bool:
@@ -49,6 +50,7 @@ class Diagnosis:
             "findings": [finding.as_json() for finding in self.findings],
             "round_trip_ms": self.round_trip,
             "hooks": list(self.hooks),
+            "silent_hooks": list(self.silent_hooks),
         }
 
 
