@@ -102,6 +102,7 @@ class Runtime:
             settings.trust,
             settings.app_file,
             config_home=settings.env_path("XDG_CONFIG_HOME"),
+            config=settings.config,
         )
         given = settings.store
         store = given if isinstance(given, Store) else await Store.open(given or app.store or settings.default_store)

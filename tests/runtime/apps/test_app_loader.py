@@ -265,3 +265,14 @@ def test_check_reads_an_app_without_the_packages_of_the_agent_extra(project: Any
     assert done.returncode == 1, done.stderr
     [problem] = [line for line in done.stdout.splitlines() if "hookline.yaml:" in line]
     assert problem.startswith("hookline.yaml:8  triggers[2].http: 'deploy'")
+
+
+def test_a_file_that_is_named_for_its_hooks_is_trusted_with_its_app(project: Any) -> None:
+    named = project.write("hookline.yaml", "agent: {prompt: You are mine.}\nmcp: {git: python server.py}\n")
+    project.write("hookline.local.yaml", "model: script:evil.yaml\n")
+    app = load_app(project.root, project.home, project.trust, config=named)
+    assert app.agents[0].side_a.prompt.text == "You are mine."
+    assert [server.name for server in app.servers] == ["git"]
+    assert app.model is None
+    assert [problem.file for problem in app.problems] == ["hookline.local.yaml"]
+    assert risks(load_app(project.root, project.home, project.trust, config=project.root / "other.yaml")) == []

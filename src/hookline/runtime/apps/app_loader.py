@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -169,14 +170,18 @@ def load_app(
     file: Path | None = None,
     *,
     config_home: Path | None = None,
+    config: Path | None = None,
 ) -> App:
     """The app of this directory, or of `file`; without any config, one agent with every tool.
 
     Until you trust a project's file, nothing in it is run, imported or sent to a model; a problem reports that.
+    `config` is a file that the user named for its hooks: if it describes the app too, it is trusted for both.
     Python folders of trusted files are imported.
     """
     known = trust or Trust(trust_file_path(home))
     sources = known.sources(directory, home, config_home) if file is None else (app_source(file),)
+    named = None if config is None else os.path.realpath(config)
+    sources = tuple(replace(each, project=None) if os.path.realpath(each.path) == named else each for each in sources)
     part = merge_apps(_sort_by_layer([_load_file(read_source(source), known) for source in sources]))
     return build_app(replace(part, problems=(*part.problems, *reference_problems(part))))
 
