@@ -62,6 +62,13 @@ def test_each_hook_is_shown_with_its_whole_answer(capsys):
     assert "tidy  hooks.yaml:5  changed tool.input.command, tool.input.all  " in text
 
 
+def test_a_change_is_shown_in_the_words_of_the_hooks_file(capsys):
+    hook = "{id: slow, on: tool_start, action: {type: transform_params, transformation: {set: {timeout: 60}}}}"
+    event = Event("tool.before", {"tool": {"name": "shell.run", "input": {"command": "ls"}}})
+    decision = load_text(f"runtime:\n  hooks:\n    - {hook}\n", "digitorn.yaml").decide_now(event, explain=True)
+    assert "slow  digitorn.yaml:3  changed tool.params.timeout  " in shown(capsys, decision, event, explain=True)
+
+
 def test_an_answer_with_many_changes_is_shortened():
     changes = {f"tool.input.{letter}": 1 for letter in "abcde"}
     answer = {"verdict": "ask", "changes": changes, "notes": [{}], "requests": ["compact"]}

@@ -109,7 +109,12 @@ def _answer_text(entry: TraceEntry) -> str:
         return "did not run"
     if entry.failure is not None:
         return f"failed: {entry.failure.kind}"
-    return "background" if entry.outcome is None else answer_text(outcome_json(entry.outcome))
+    if entry.outcome is None:
+        return "background"
+    words = entry.hook.origin.wording
+    return answer_text(
+        {**outcome_json(entry.outcome), "changes": [words.fact(path) for path, _ in entry.outcome.changes]}
+    )
 
 
 def answer_text(outcome: Mapping[str, Any]) -> str:
