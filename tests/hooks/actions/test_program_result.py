@@ -59,7 +59,7 @@ def test_an_error_is_a_failure() -> None:
     ("reason", "finished", "said"),
     [
         ("{output} (exit code {exit_code})", ended(3, "out", "err"), "err (exit code 3)"),
-        ("{output} (exit code {exit_code})", ended(3), "(exit code 3)"),
+        ("{output} (exit code {exit_code})", ended(3), "exit code 3"),
         ("No: {output}", ended(3, "out"), "No: out"),
         ("No: {output}", ended(3), "No: exit code 3"),
         ("No: {output}", ended(3, err="{output} {exit_code}"), "No: {output} {exit_code}"),

@@ -90,6 +90,8 @@ class ResultParser:
 
     def failure_reason(self, finished: ProgramResult) -> str:
         output = (finished.stderr.strip() or finished.stdout.strip())[:MAX_REASON_CHARS]
+        if not output and self.reason == DEFAULT_REASON:
+            return f"exit code {finished.exit_code}"
         if not output and "{exit_code}" not in self.reason:
             output = f"exit code {finished.exit_code}"
         said = self.reason.replace("{exit_code}", str(finished.exit_code)).replace("{output}", output)
