@@ -15,9 +15,10 @@ import pytest
 from hookline.dialects.standard_agents import hooks_of
 from hookline.engine.book import Book, Layer
 from hookline.errors import HooklineError
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.updates import Ending
-from hookline.standard_agents import ThreadState, define_hook
-from runtime.scripted_runtime import send_prompt
+from hookline.standard_agents import ThreadState, collecting, define_agent, define_hook, define_tool
+from runtime.scripted_runtime import send_prompt, tool_call_step
 from runtime.test_runtime_standard_agents_hooks import define_for_agent, run_defined
 
 WRONG = [
@@ -132,6 +133,37 @@ def test_a_hook_is_asked_about_the_message_that_it_injects(tmp_path: Path) -> No
         assert stored == ["copy of my ***", "my ***", "copy of done", "done"]
 
     run_defined(tmp_path, definitions, ["done"], work)
+
+
+def test_create_hooks_see_every_message_of_two_ais_and_the_notices_of_the_runtime(tmp_path: Path) -> None:
+    seen: list[tuple[str, str, str]] = []
+    with collecting() as definitions:
+
+        @define_hook(hook="before_create_message", id="see")
+        async def see(state: ThreadState, message: Any) -> Any:
+            seen.append((state.execution.current_side, message["role"], message["content"] or ""))
+            return message
+
+        async def answer() -> str:
+            return "done"
+
+        define_tool(name="offer", description="Offers", execute=answer)
+        define_tool(name="settle", description="Settles", execute=answer)
+        define_agent(name="market", type="dual_ai", side_a={"prompt": "a"}, side_b={"prompt": "b"}, hooks=["see"])
+    buyer = AgentSide(Prompt("a", "You buy."), stop_on_response=False, stop_tool="offer")
+    seller = AgentSide(Prompt("b", "You sell."), session_stop="settle")
+
+    async def work(runtime: Any, model: Any) -> None:
+        await send_prompt(await runtime.start(), "trade")
+
+    steps = ["Ten?", tool_call_step(("offer", {})), tool_call_step(("settle", {}))]
+    run_defined(tmp_path, definitions, steps, work, app=App((Agent("market", buyer, seller),)))
+    assert seen == [
+        ("a", "user", "trade"),
+        *(("a", "assistant", "Ten?"), ("a", "user", "Please continue.")),
+        *(("a", "assistant", ""), ("a", "tool", "done")),
+        *(("b", "assistant", ""), ("b", "tool", "done")),
+    ]
 
 
 def test_two_hooks_that_inject_for_each_other_come_to_an_end(tmp_path: Path) -> None:
