@@ -93,6 +93,24 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
         (
             "digitorn",
             "digitorn.yaml",
+            "runtime: {hooks: [{id: g, on: tool_start, action: {type: transform_params, transformation: {remove: [x]}}}]}",
+            [("transform_params", "remove tool.params.x")],
+        ),
+        (
+            "microai",
+            ".microai/settings.json",
+            '{"hooks": {"PreToolUse": [{"command": "make", "condition": "test -e x"}]}}',
+            [("command", "make"), ("condition", "test -e x")],
+        ),
+        (
+            "ai_agents",
+            ".ai_agents/settings.json",
+            '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "make"}]}]}}',
+            [("command", "make"), ("if it fails, the user is told how", "")],
+        ),
+        (
+            "digitorn",
+            "digitorn.yaml",
             "runtime: {hooks: [{id: g, on: tool_start, action: {type: gate, reason: n}}]}",
             [("gate", "n")],
         ),
@@ -127,6 +145,18 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
                 ),
                 ("{type: inject_message, content: hi}", [("inject_message", "hi")]),
                 ("{type: compact_context}", [("compact_context", "compact")]),
+                ("{type: compact_context, summary_prompt: Be kind}", [("compact_context", "compact: Be kind")]),
+                (
+                    "{type: lsp_diagnose, publish: false}",
+                    [
+                        (
+                            "lsp_diagnose",
+                            "the path is in path or file_path, the content in content or the file; to the result",
+                        )
+                    ],
+                ),
+                ("{type: compile_yaml}", [("compile_yaml", "")]),
+                ("{type: enforce_phase6, at_most: 1}", [("enforce_phase6", '{"at_most": 1}')]),
                 ('{type: log, message: "{turn} {{tool.name}}"}', [("log", "{turn} {{tool.name}}")]),
                 (
                     '{type: chain, actions: [{type: log, message: x}, {type: shell, command: "a {{tool.params.path}}"}]}',

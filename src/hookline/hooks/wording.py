@@ -64,6 +64,7 @@ class Wording:
     never: str = "Remove the hook if that is what you want."
     wait: str = ""  # how to make a hook's answer count, if the dialect can say
     on_error: str = "on_error"
+    only_if: str = "only_if"  # the command that decides whether the hook's own runs
     variables_key: str = "variables"  # lists the environment variables that a URL may use
     regex_of_name: str = ""  # how a regular expression is written in place of a glob; empty: it cannot be
     regex_of_field: str = ""

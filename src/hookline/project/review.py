@@ -18,8 +18,9 @@ from hookline.project.sources import Source
 
 _TEMPLATES: Final = ("run", "only_if", "log", "call", "notify", "say")
 _CHANGES: Final = ("set", "remove", "append")
-_ACTIONS: Final = ("run", "call", "diagnose", "request", "tell", *_CHANGES)
+_ACTIONS: Final = ("run", "call", "custom", "diagnose", "request", "tell", *_CHANGES)
 """What an action does, in hookline's own words; another dialect has one word for the whole action."""
+_READERS: Final = {"tell": "agent", "tell_user": "user"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,8 @@ def effects_of_hook(hook: Hook) -> HookEffects:
 
 
 def _on_failure(what: str, text: str, words: Wording) -> tuple[str, str]:
-    if what == "tell" and not text:  # the text is that of the failure
-        return "if it fails, the agent is told how", ""
+    if what in _READERS and not text:  # the text is that of the failure
+        return f"if it fails, the {_READERS[what]} is told how", ""
     return f"if it fails, {_answer_word(what, words)}", text
 
 
@@ -108,12 +109,17 @@ def _describe_action(action: Action, words: Wording) -> Iterator[tuple[str, str]
         return
     word = words.action_word(action) if words.action_word is not None else None
     for what, text in action.describe():
-        shown = word if word is not None and what in _ACTIONS else _answer_word(what, words)
-        yield shown, _as_written(what, text, words)
+        written = _as_written(what, text, words)
+        if word is None or what not in _ACTIONS:
+            yield _answer_word(what, words), written
+        elif what == "custom":
+            yield word, written.removeprefix(word).strip()
+        else:
+            yield word, f"remove {written}" if what == "remove" else written
 
 
 def _answer_word(what: str, words: Wording) -> str:
-    return words.answers[May.DENY] if what == "deny" else what
+    return words.answers[May.DENY] if what == "deny" else what.replace("only_if", words.only_if)
 
 
 def _as_written(what: str, text: str, words: Wording) -> str:

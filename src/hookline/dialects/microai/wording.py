@@ -35,5 +35,6 @@ WORDING: Final = Wording(
     },
     run_earlier="move it up in the file",
     on_error="continueOnFailure",
+    only_if="condition",
     own_tool='write "matcher": "*" and "condition": "test $TOOL_NAME = {0}{1}"',
 )

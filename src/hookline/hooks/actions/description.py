@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.hooks.event import REMOVED, path_text
-from hookline.hooks.outcome import Outcome
+from hookline.hooks.outcome import Audience, Outcome
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
 from hookline.lazy_dataclasses import field_names
 from hookline.lazy_imports import json, lazy_pattern
@@ -27,8 +27,11 @@ def describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield outcome.verdict.word, outcome.reason
     for path, new in outcome.changes:
         yield ("remove", path_text(path)) if new is REMOVED else ("set", f"{path_text(path)} = {describe_value(new)}")
-    yield from (("tell", note.text) for note in outcome.notes)
-    yield from (("request", type(request).__name__.lower()) for request in outcome.requests)
+    for note in outcome.notes:
+        yield ("tell_user" if note.audience is Audience.USER else "tell"), note.text
+    for request in outcome.requests:
+        prompt = request.summary_prompt
+        yield "request", "compact" if prompt is None else f"compact: {prompt}"
 
 
 def describe_value(value: Any) -> str:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.actions.call_tool import describe_result
-from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import MISSING, Changes, Event, FactPath
 from hookline.hooks.host import Host, Notice
@@ -60,7 +59,10 @@ class Diagnose:
         return (*(("tool", "input", field) for field in fields), _RESULT_PATH, ("workspace",))
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "diagnose", describe_json(self)
+        content = [*self.content_fields, *(("the file",) if self.read_from_disk else ())]
+        said = f"the path is in {' or '.join(self.path_fields)}, the content in {' or '.join(content)}"
+        tells = (("the result", self.inject), ("watchers", self.publish))
+        yield "diagnose", f"{said}; to {' and '.join(who for who, wanted in tells if wanted) or 'nobody'}"
 
     async def run(self, event: Event, host: Host) -> Outcome:
         path = _first_text(event, self.path_fields)

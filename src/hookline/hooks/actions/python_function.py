@@ -36,7 +36,8 @@ class CustomAction:
         return ((),)
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        yield "custom", describe_json(self)
+        params = describe_json(self.params)
+        yield "custom", self.name if params in ("null", "{}") else f"{self.name} {params}"
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned: object = await self.function(self.params, Event(event.name, copy_fact(event.facts)), host)
