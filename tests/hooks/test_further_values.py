@@ -1,4 +1,4 @@
-"""Files and commands that a call names in more than one field."""
+"""Files that a call names in more than one field."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.further_values import further_commands, further_paths
+from hookline.hooks.further_values import further_paths
 from hookline.hooks.tools import ToolKind
 
 
@@ -29,28 +29,3 @@ from hookline.hooks.tools import ToolKind
 )
 def test_paths(kind: ToolKind, input: dict[str, Any], paths: list[str]) -> None:
     assert list(further_paths(input, kind)) == paths
-
-
-@pytest.mark.parametrize(
-    ("input", "commands"),
-    [
-        ({"commands": ["a", "b"]}, ["a", "b"]),
-        ({"command": "rm", "args": ["-r", "x"]}, [["rm", "-r", "x"]]),
-        ({"command": "rm", "args": "-r x"}, ["rm -r x"]),
-        ({"command": "rm", "args": []}, []),
-        ({"command": "rm", "args": '["-r", "x"]'}, [["rm", "-r", "x"]]),
-        (
-            {"command": "rm", "flags": {"force": True, "r": True, "depth": 3, "quiet": False, "more": None}},
-            [["rm", "--force", "-r", "--depth", "3"]],
-        ),
-        (
-            {"command": "rm", "args": ["-r"], "options": ["-f"]},
-            [["rm", "-r"], ["rm", "-f"], ["rm", "-r", "-f"], ["rm", "-f", "-r"]],
-        ),
-        ({"command": "rm", "args": ["a b"], "options": "-f"}, [["rm", "a b"], "rm -f", "rm 'a b' -f", "rm -f 'a b'"]),
-        ({"command": ["rm"], "args": ["x"]}, []),
-    ],
-)
-def test_commands(input: dict[str, Any], commands: list[Any]) -> None:
-    heads = (input["command"],) if "command" in input else ()
-    assert list(further_commands(input, heads)) == commands

@@ -12,7 +12,7 @@ from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, PureCondition, Subject
-from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tool_input import OtherNames, ToolField
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_class, lazy_module
 from hookline.patterns.literal_search import MAX_RFIND_LENGTH, rarest_character
@@ -143,7 +143,7 @@ def find_rejection(condition: Condition) -> QuickSearch:
     return needs_closer_look
 
 
-def _search_word(name: str, other_names: frozenset[str], word: str) -> QuickSearch:
+def _search_word(name: str, other_names: OtherNames, word: str) -> QuickSearch:
     at = rarest_character(word)
     character, size = word[at], len(word) - at
 

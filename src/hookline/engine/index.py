@@ -33,7 +33,7 @@ from hookline.hooks.hook import COUNTED, GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject, TextPattern
-from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tool_input import OtherNames, ToolField
 from hookline.lazy_imports import lazy_class
 from hookline.patterns.required_words import WORD_EDGE, WordSet, fold_word, shortest_length
 
@@ -134,7 +134,7 @@ class SubjectIndex:
 
 
 def _search_field(
-    name: str, other_names: frozenset[str], find: SpelledSearch, hooks: Sequence[Sequence[int]]
+    name: str, other_names: OtherNames, find: SpelledSearch, hooks: Sequence[Sequence[int]]
 ) -> QuickSearch:
     """One function on purpose: it is all that most events need."""
 

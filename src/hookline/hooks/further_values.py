@@ -1,7 +1,6 @@
-"""Files and commands that a call names in more than one field.
+"""Files that a call names in more than one field.
 
-`move_file` has a source and a destination, `apply_patch` names its files within a text, and some shells take the program
-and its arguments apart. A guard reads all of them.
+`move_file` has a source and a destination, and `apply_patch` names its files within a text. A guard reads all of them.
 """
 
 from __future__ import annotations
@@ -13,14 +12,8 @@ from typing import Any, Final
 
 from hookline.hooks.kind_guess import looks_like_path
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
-from hookline.lazy_imports import json, lazy_pattern, shlex
+from hookline.lazy_imports import json, lazy_pattern
 
-COMMAND_LIST: Final = "commands"
-ARGUMENT_FIELDS: Final = (
-    "args", "argv", "arguments", "parameters", "params", "command_args", "commandArgs", "cmd_args", "flags", "options", "more",
-    "rest", "words",
-)  # fmt: skip
-TYPED_FIELDS: Final = ("input", "keys", "chars", "stdin")  # what is typed into a shell that runs
 _FILES: Final = ("paths", "files", "file_paths", "filePaths")
 EDIT_LISTS: Final = ("edits", "replacements", "operations", "changes", "updates", "writes", "documents", "items")
 ENDS: Final = tuple(
@@ -46,7 +39,6 @@ PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
 }
 """The other fields in which a tool of the kind has paths."""
 PATH_SOURCES: Final = frozenset((*(name for names in PATH_LISTS.values() for name in names), *PATCHES))
-COMMAND_SOURCES: Final = frozenset((COMMAND_LIST, *ARGUMENT_FIELDS, *TYPED_FIELDS))
 
 _PATCHED_FILE: Final = lazy_pattern(
     r"^[ \t]*\*\*\* (?:Add File|Update File|Delete File|Move to): ?(.*)$|^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)",
@@ -79,45 +71,6 @@ def unnamed_paths(input: Mapping[str, Any]) -> Iterator[str]:
             continue
         if len(value) <= _MAX_PATH_CHARS or len(posixpath.normpath(value)) <= _MAX_PATH_CHARS:  # without its `./`
             yield value
-
-
-def further_commands(input: Mapping[str, Any], commands: tuple[Any, ...]) -> Iterator[Any]:
-    """The commands in a list of them, and each command with its arguments."""
-    if COMMAND_LIST in input:
-        yield from items_of(input[COMMAND_LIST])
-    given = [each for name in input if name in ARGUMENT_FIELDS and (each := _arguments(input[name]))]
-    for command in commands if given else ():
-        if isinstance(command, str):
-            yield from (_with_arguments(command, (each,)) for each in given)
-            yield from _with_all_arguments(command, given)
-
-
-def _arguments(value: Any) -> Any:
-    """Text, or a list of words: `{force: true, n: 3}` is `--force -n 3`. None for anything else."""
-    if isinstance(value, Mapping):
-        named = ((f"--{name}" if len(str(name)) > 1 else f"-{name}", each) for name, each in value.items())
-        return [word for flag, each in named for word in _flag_words(flag, each)]
-    value = _decode_list(value) if isinstance(value, str) else value
-    return value if isinstance(value, (str, list, tuple)) else None
-
-
-def _flag_words(flag: str, value: Any) -> tuple[str, ...]:
-    if value is True:
-        return (flag,)
-    return (flag, str(value)) if value is not False and isinstance(value, (str, int, float)) else ()
-
-
-def _with_all_arguments(command: str, given: list[Any]) -> Iterator[Any]:
-    """The command with the arguments of several fields. The order is unknown, so each field comes first once."""
-    for first in range(len(given)) if len(given) > 1 else ():
-        yield _with_arguments(command, (*given[first:], *given[:first]))
-
-
-def _with_arguments(command: str, given: tuple[Any, ...]) -> Any:
-    """Text if one of them is text, which may be shell syntax; otherwise a list of words."""
-    if not any(isinstance(each, str) for each in given):
-        return [command, *(word for each in given for word in each)]
-    return " ".join((command, *(each if isinstance(each, str) else shlex.join(map(str, each)) for each in given)))
 
 
 def _paths_in(value: Any) -> Iterator[Any]:

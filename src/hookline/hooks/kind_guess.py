@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
+from unicodedata import normalize
 
+from hookline.hooks.invisible_characters import without_invisible
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_dataclasses import dataclass
-from hookline.lazy_imports import lazy_pattern
+from hookline.lazy_imports import json, lazy_pattern
 
 _WORD: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _MAX_NAME_CHARS: Final = 256
@@ -47,8 +49,23 @@ _PATH_ENDS: Final = frozenset(
 )  # fmt: skip
 _COMMAND_ENDS: Final = frozenset(("command", "commands", "cmd", "cmds", "cmdline", "commandline"))
 _COMMAND_NAMES: Final = frozenset(("bash", "shell", "program", "executable", "argv"))
+_COMMAND_FILLERS: Final = frozenset(
+    ("to", "run", "execute", "exec", "string", "str", "text", "body", "content", "raw", "full", "shell", "bash", "sh", "script",
+     "encoded", "base", "b", "hex", "line")
+)  # fmt: skip
 _OPERATION_FIELDS: Final = ("operation", "action", "op")
 _OPERATION: Final = "operation "
+_CALL_WORDS: Final = frozenset(
+    ("task", "tasks", "step", "steps", "job", "jobs", "stage", "stages", "pipeline", "action", "actions", "operation",
+     "operations", "call", "calls", "request", "requests", "process", "processes", "param", "params", "parameters", "input",
+     "inputs", "argument", "arguments", "args", "options", "payload", "batch", "command", "commands", "invocation", "json")
+)  # fmt: skip
+"""A field with one of these has what a tool shall do."""
+_PROGRAM_FIELDS: Final = frozenset(("program", "executable", "binary", "entrypoint"))
+_ARGUMENT_FIELDS: Final = frozenset(("args", "arguments", "argv", "parameters", "params", "flags"))
+_MAX_CONTAINERS: Final = 2_000
+_MAX_CALL_DEPTH: Final = 8
+_MAX_JSON_CHARS: Final = 1_000_000
 LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter", "kernel"))
 """The fields that say in which language code is written."""
 _FIELDS_WITH_SIGNALS: Final = LANGUAGE_FIELDS.union(_OPERATION_FIELDS)
@@ -129,16 +146,19 @@ def is_path_name(name: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _is_command_name(name: str) -> bool:
-    words = () if name in _TABLE_FIELDS else words_of(name)
+def is_command_name(name: str) -> bool:
+    """Whether a field that no table has is a command by its words: `cmdline`, `command_to_run`, `bashScript`."""
+    words = () if name in _TABLE_FIELDS else tuple(word for word in words_of(name) if not word.isdigit())
     if not words:
         return False
-    return name in _COMMAND_NAMES or words[-1] in _COMMAND_ENDS or (words[-1] == "text" and words[0] in _COMMAND_ENDS)
+    if name in _COMMAND_NAMES or words[-1] in _COMMAND_ENDS or (words[-1] == "script" and words[0] in _SHELLS):
+        return True
+    return not _COMMAND_ENDS.isdisjoint(words) and _COMMAND_ENDS.union(_COMMAND_FILLERS).issuperset(words)
 
 
 def is_command_field(name: str) -> bool:
     """Whether a shell reads this field of its call as a command."""
-    return name in _COMMAND_FIELDS or name == "code" or _is_command_name(_shorten(name))
+    return name in _COMMAND_FIELDS or name == "code" or is_command_name(_shorten(name))
 
 
 def looks_like_path(name: str, value: Any) -> bool:
@@ -160,7 +180,7 @@ def signal_fields(names: Iterable[Any]) -> tuple[str, ...]:
 
 def _is_signal(name: str) -> bool:
     short = _shorten(name)
-    return name in _KNOWN_FIELDS or is_path_name(short) or _is_command_name(short)
+    return name in _KNOWN_FIELDS or is_path_name(short) or is_command_name(short)
 
 
 def _shorten(name: str) -> str:
@@ -173,10 +193,11 @@ def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
     """What a guess depends on in the input of a call: its fields, and what some of them say."""
     signals = signal_fields(input)
     for name, value in input.items():
-        if isinstance(value, dict) and isinstance(name, str):  # {task: {command: …}}
-            signals += tuple(f"{name[:_MAX_NAME_CHARS]}.{inner}" for inner in _COMMAND_FIELDS if inner in value)[:1]
-        elif isinstance(value, str) and value.startswith("file:/") and isinstance(name, str):
+        if isinstance(value, str) and value.startswith("file:/") and isinstance(name, str):
             signals += (f"{name[:_MAX_NAME_CHARS]} path",)
+        elif type(value) not in _PLAIN_TYPES and isinstance(name, str):
+            inner = _inner_command(name, value)
+            signals += () if inner is None else (f"{name[:_MAX_NAME_CHARS]}.{inner}",)
     for name in _OPERATION_FIELDS:
         verb = words_of(input[name])[:1] if isinstance(input.get(name), str) else ()
         if verb and (verb[0] in _VERBS or verb[0] in _WEAK_VERBS):
@@ -185,13 +206,54 @@ def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
     return signals if code is None else (*signals, code)
 
 
+def _inner_command(name: str, value: Any) -> str | None:
+    """The field of a command within a field, at any depth: `{task: {command: …}}`, `{steps: [{run: …}]}`, also as JSON.
+
+    Beyond the first level it looks into fields only whose names say that something is called.
+    """
+    todo, looked_at = [(name, value, 0)], 0
+    while todo:
+        name, value, depth = todo.pop()
+        looked_at += 1
+        if looked_at > _MAX_CONTAINERS:  # whatever they call, a guard holds
+            return _COMMAND_FIELDS[0]
+        is_call = not _CALL_WORDS.isdisjoint(words_of(name))
+        if isinstance(value, str) and is_call:
+            value = _decode_container(value)
+        if isinstance(value, dict) and (is_call or depth == 0):
+            found = _command_of(value) if is_call else _first(_COMMAND_FIELDS, value)
+            if found is not None or depth > _MAX_CALL_DEPTH:
+                return found or _COMMAND_FIELDS[0]
+            todo += [(key, each, depth + 1) for key, each in value.items() if isinstance(key, str) and each]
+        elif isinstance(value, (list, tuple)) and is_call:
+            todo += [(name, each, depth + 1) for each in value if isinstance(each, (dict, list, tuple))]
+    return None
+
+
+def _command_of(fields: Mapping[Any, Any]) -> str | None:
+    found = _first(_COMMAND_FIELDS, fields)
+    if found is None and ("argv" in fields or isinstance(fields.get("run"), (str, list))):
+        return _COMMAND_FIELDS[0]
+    has_program = not _PROGRAM_FIELDS.isdisjoint(fields) and not _ARGUMENT_FIELDS.isdisjoint(fields)
+    return _COMMAND_FIELDS[0] if found is None and has_program else found
+
+
+def _decode_container(text: str) -> Any:
+    if len(text) > _MAX_JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def has_signals_in_values(input: Mapping[str, Any]) -> bool:
     """False only if `call_signals` depends on nothing but the names of the fields."""
     if not _FIELDS_WITH_SIGNALS.isdisjoint(input):
         return True
     for value in input.values():
         if type(value) is str:
-            if value.startswith("file:/"):
+            if value.startswith(("file:/", "{", "[")):
                 return True
         elif type(value) not in _PLAIN_TYPES:
             return True
@@ -200,7 +262,9 @@ def has_signals_in_values(input: Mapping[str, Any]) -> bool:
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in any style: `run_terminal_cmd`, `localShell`, `launch-process`, `shell.run`."""
-    return tuple(word.lower() for word in _WORD.findall(_shorten(name)))
+    name = _shorten(name)
+    plain = name if name.isascii() else normalize("NFKC", without_invisible(name))
+    return tuple(word.lower() for word in _WORD.findall(plain))
 
 
 @lru_cache(maxsize=4096)
@@ -215,7 +279,7 @@ def guess_kind(
     words = words_of(name)
     operations = tuple(each.removeprefix(_OPERATION) for each in fields if each.startswith(_OPERATION))
     by_name = _guess_file_kind((*operations, *words), fields)
-    command = _first(_COMMAND_FIELDS, fields) or next(filter(_is_command_name, fields), None)
+    command = _first(_COMMAND_FIELDS, fields) or next(filter(is_command_name, fields), None)
     if command and not _SHELL_WORDS.isdisjoint(words):  # also if it opens a terminal in a folder
         return KindGuess(ToolKind.SHELL, f"its field {command}")
     if by_name is not None and (path := _path_field(fields)):
@@ -276,7 +340,7 @@ def _runs_code(words: tuple[str, ...]) -> bool:
 
 
 def _names_a_shell(words: tuple[str, ...]) -> bool:
-    found = set(words)
+    found = {word for word in words if not word.isdigit()}
     if not found or not found.isdisjoint(_WATCH_WORDS):
         return False
     if not found.isdisjoint(_SHELLS):

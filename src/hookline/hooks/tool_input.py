@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
-from hookline.hooks.further_values import (
-    COMMAND_SOURCES,
-    PATH_SOURCES,
-    TYPED_FIELDS,
-    further_commands,
-    further_paths,
-    unnamed_paths,
+from hookline.hooks.command_forms import (
+    decoded_forms,
+    has_operators,
+    join_arguments,
+    names_a_command,
+    read_command_forms,
 )
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
+from hookline.hooks.further_values import PATH_SOURCES, further_paths, items_of, unnamed_paths
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
@@ -45,7 +45,7 @@ class ToolField:
     only_text: bool = False  # numbers and objects have no text
     is_cacheable = False
     _name: str | int | None = field(init=False, compare=False, repr=False)  # if it is one step, and not a path
-    _other_names: frozenset[str] = field(init=False, compare=False, repr=False)
+    _other_names: OtherNames = field(init=False, compare=False, repr=False)
     _is_path: bool = field(init=False, compare=False, repr=False)
     _is_foreign_to_shells: bool = field(init=False, compare=False, repr=False)
     _cache_key: tuple[FactPath, bool] = field(init=False, compare=False, repr=False)
@@ -75,12 +75,12 @@ class ToolField:
             input = tool.get("input") if type(tool) is dict else None
             if type(input) is dict:
                 value = input.get(self._name)
-                if type(value) is str and self._other_names.isdisjoint(input):
+                if type(value) is str and self._other_names.isdisjoint(input) and value[:1] not in _JSON_STARTS:
                     return ((value,),)
         return compute_once(event, self._cache_key, self._read, deadline)
 
     @property
-    def direct_name(self) -> tuple[str, frozenset[str]] | None:
+    def direct_name(self) -> tuple[str, OtherNames] | None:
         """The field whose text is its only text, unless the input also has one of the other names. None for a path."""
         return (self._name, self._other_names) if isinstance(self._name, str) else None
 
@@ -90,7 +90,7 @@ class ToolField:
         return self._is_path
 
     @property
-    def given_name(self) -> tuple[str, frozenset[str]] | None:
+    def given_name(self) -> tuple[str, OtherNames] | None:
         """The field with the path as given, unless the input also has one of the other names.
 
         Without `..`, the path as given is a text of its first reading, which needs no file system.
@@ -270,6 +270,14 @@ def events_by_field_name(event: Event) -> Iterator[Event]:
         yield event.with_changes(((("tool", "input"), kept),))
 
 
+def _further_commands(input: Mapping[str, Any], values: tuple[Any, ...]) -> Iterator[Any]:
+    """Of a tool whose field for the command is known: several commands, and a program together with its arguments."""
+    yield from items_of(input.get("commands"))
+    for command in values:
+        if isinstance(command, (str, list, tuple)):
+            yield from join_arguments(command, input)
+
+
 def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadline: float) -> tuple[Any, ...]:
     """The paths or commands of a tool that takes several: a hook may be about any of them."""
     tool = event.facts["tool"]
@@ -277,12 +285,10 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
         return ()
     kind = likely_kind(tool)
     if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
-        if values != (MISSING,):
-            further = tuple(in_time(further_commands(tool["input"], values), deadline))
-            return (*further, *_typed_commands(event)) if kind is ToolKind.SHELL else further
-        unnamed = _unnamed_commands(event) if kind is ToolKind.SHELL else ()
-        further = tuple(in_time(further_commands(tool["input"], unnamed), deadline))
-        return (*unnamed, *further) if further else ()  # `args` alone may be the command or go with another field
+        is_known = kind is ToolKind.OTHER or _host_of_own_tool(event, kind) is not None
+        forms = _further_commands(tool["input"], values) if is_known else read_command_forms(tool["input"])
+        unnamed = () if values != (MISSING,) or names_a_command(tool["input"]) else _unnamed_commands(event)
+        return (*unnamed, *in_time(forms, deadline)) if kind is ToolKind.SHELL else tuple(in_time(forms, deadline))
     if path[0] not in _PATH_NAMES:
         return ()
     found = tuple(in_time(further_paths(tool["input"], kind), deadline))
@@ -294,10 +300,13 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
 def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     """A list of words as a shell would write it, and the command in it if it is a shell's. Other values unchanged."""
     value = as_plain_collection(value)
-    if isinstance(value, dict) and "command" in value:
-        command = value["command"]
-        commands = in_time((command, *further_commands(value, (command,))), deadline)
-        return tuple(text for each in commands for text in command_texts(each, deadline))
+    if isinstance(value, dict) or (isinstance(value, (list, tuple)) and any(isinstance(each, dict) for each in value)):
+        forms = in_time(read_command_forms(value if isinstance(value, dict) else {"commands": value}), deadline)
+        whole = () if isinstance(value, dict) and names_a_command(value) else (value,)
+        return (*whole, *(text for each in forms if each != value for text in command_texts(each, deadline)))
+    if isinstance(value, str) and value.lstrip()[:1] in _JSON_STARTS:
+        forms = in_time(decoded_forms(value), deadline)
+        return (value, *(text for each in forms if each != value for text in command_texts(each, deadline)))
     if not isinstance(value, (list, tuple)):
         return (value,)
     if any(isinstance(item, (list, tuple)) for item in value):  # several commands
@@ -305,7 +314,10 @@ def command_texts(value: Any, deadline: float = NO_DEADLINE) -> tuple[Any, ...]:
     words = [
         texts[0] for item in in_time(value, deadline) for texts in value_readings(item, deadline=deadline) if texts
     ]
-    return command_readings.argv_texts(words) if len(words) == len(value) else (value,)
+    if len(words) != len(value):
+        return (value,)
+    texts = command_readings.argv_texts(words)
+    return (*texts, " ".join(words)) if has_operators(words) else texts
 
 
 def is_command_field(path: FactPath) -> bool:
@@ -328,6 +340,7 @@ def restore_command_list(old: Any, new: Any, path: FactPath) -> Any:
         return ["sh", "-c", new]
 
 
+_JSON_STARTS: Final = ("{", "[", '"')
 _SHELL_SYNTAX: Final = lazy_pattern(r"[;&|<>()$`*?\[\]{}~#!\n]")
 
 
@@ -340,14 +353,6 @@ def _unnamed_commands(event: Event) -> tuple[Any, ...]:
     values = [value for name, value in fields if name not in skipped]
     keys = (item for value in values if isinstance(value, list) for item in value if isinstance(item, str))
     return (*values, *keys)  # text that is typed comes in pieces: ["git push", "Enter"]
-
-
-def _typed_commands(event: Event) -> tuple[Any, ...]:
-    """What a tool types into a shell, beside the command that it has. The usual shell of a host types nothing."""
-    if _host_of_own_tool(event, ToolKind.SHELL) is not None:
-        return ()
-    input = event.facts["tool"]["input"]
-    return tuple(input[name] for name in TYPED_FIELDS if name in input)
 
 
 def _own_name(event: Event, name: str | int) -> str | int:
@@ -384,13 +389,37 @@ _COMMAND_PATHS: Final = frozenset((name,) for name in (*_SYNONYMS[ToolKind.SHELL
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
-def _collect_other_names(name: str) -> frozenset[str]:
+class OtherNames(Protocol):
+    """The names under which an input may have a field beside the usual one."""
+
+    def isdisjoint(self, names: Iterable[Any], /) -> bool: ...
+
+
+class _AnyOtherName:
+    """Every name but those that no shell reads as a part of its command. Its test takes no longer than that of a set."""
+
+    __slots__ = ("isdisjoint",)
+
+    def __init__(self, name: str) -> None:
+        self.isdisjoint = frozenset((name, *_BESIDE_COMMANDS)).issuperset
+
+
+_BESIDE_COMMANDS: Final = (
+    "description", "explanation", "timeout", "timeout_ms", "cwd", "workdir", "directory", "dir_path", "run_in_background",
+    "isBackground", "is_background", "dangerouslyDisableSandbox", "requires_approval", "riskLevel", "summary", "mode",
+    "sessionId", "async", "justification", "content", "path",
+)  # fmt: skip
+
+
+def _collect_other_names(name: str) -> OtherNames:
     """All other names of the field, for every kind of tool."""
-    further = PATH_SOURCES if name in _PATH_NAMES else COMMAND_SOURCES if (name,) in _COMMAND_PATHS else _NO_NAMES
+    if (name,) in _COMMAND_PATHS:
+        return _AnyOtherName(name)
+    further = PATH_SOURCES if name in _PATH_NAMES else _NO_NAMES
     return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | further
 
 
-_OTHER_NAMES: Final[dict[str | int, frozenset[str]]] = {
+_OTHER_NAMES: Final[dict[str | int, OtherNames]] = {
     name: _collect_other_names(name) for names in _SYNONYMS.values() for name in names
 }
 

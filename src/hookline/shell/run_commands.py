@@ -457,6 +457,9 @@ class _Reader:
             if place.command.input:  # what the code reads: `sh -c 'eval "$(cat)"' <<< text`
                 self.environment.open_descriptor(self.command_texts.read_by(place))
             yield InnerCommand(code=code, positionals=tuple(words[found[0] + 2 :]))
+        elif name.lower().startswith(("pwsh", "powershell")):
+            code = shell_code(words)
+            yield from () if code is None else (InnerCommand(code=code),)
         if name in SHELLS:
             yield from self._startup_commands(words, place)
         if name in EVALUATORS:

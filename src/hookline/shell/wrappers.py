@@ -7,8 +7,10 @@ option is not known, every word after it may begin the command: it is for matchi
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
+from itertools import pairwise
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
@@ -336,12 +338,24 @@ _CODE_OPTION_PROGRAMS: Final = frozenset(("su", "runuser", "script", "flock", "s
 
 def shell_code(words: Sequence[str]) -> str | None:
     """The code in `sh -c code` and its like; None if the words start something else."""
-    found = shell_code_position(words)
+    encoded = _encoded_code(words)
+    found = shell_code_position(words) if encoded is None else None
     if found is None:
-        return None
+        return encoded
     at, text = found
     is_windows = program_name(words[0]).lower().startswith(("cmd", "pwsh", "powershell"))
     return " ".join(words[at:]).replace("\\", "/") if is_windows else text
+
+
+def _encoded_code(words: Sequence[str]) -> str | None:
+    """PowerShell's code in base64."""
+    if len(words) < 3 or not program_name(words[0]).lower().startswith(("pwsh", "powershell")):
+        return None
+    code = next((word for option, word in pairwise(words[1:]) if _ENCODED_OPTION.fullmatch(option)), None)
+    try:
+        return None if code is None else b64decode(code).decode("utf-16-le", "replace").replace("\\", "/")
+    except ValueError:
+        return None
 
 
 def shell_code_position(words: Sequence[str]) -> tuple[int, str] | None:
@@ -358,6 +372,7 @@ def shell_code_position(words: Sequence[str]) -> tuple[int, str] | None:
     return _powershell_operand(words) if found is None and name.lower().startswith("powershell") else found
 
 
+_ENCODED_OPTION: Final = lazy_pattern(r"(?i)[-/](?:e|ec|en\w*)")
 _POWERSHELL_VALUES: Final = lazy_pattern(r"(?i)[-/](?:f\w*|e\w*|w\w*|v\w*|o\w*|i\w*|config\w*|psc\w*|set\w*)")
 
 
