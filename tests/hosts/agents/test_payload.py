@@ -61,6 +61,14 @@ def _called(name: str, input: Any) -> list[tuple[str, str, Any]]:
         ("batch", {"tool_calls": ['{"tool": "bash", "parameters": {"command": "x"}}']}),
         ("batch", {"tool_calls": {"tool": "bash", "parameters": {"command": "x"}}}),
         ("batch", {"tool_calls": [{"type": "function", "function": {"name": "bash", "arguments": '{"command": "x"}'}}]}),
+        ("batch", {"tool_calls": json.dumps(json.dumps([{"tool": "bash", "parameters": {"command": "x"}}]))}),
+        ("batch", {"function_calls": [{"name": "default_api.bash", "args": {"command": "x"}}]}),
+        ("batch", {"calls": [{"method": "tools/call", "params": {"name": "bash", "arguments": {"command": "x"}}}]}),
+        ("batch", {"steps": [{"tool": " bash ", "input": {"command": "x"}}]}),
+        ("batch", {"tool_call": {"function": "bash", "kwargs": {"command": "x"}}}),
+        ("call_tool", {"name": "bash", "arguments": {"command": "x"}}),
+        ("call_tool", {"tool_name": "bash", "parameters": '{"command": "x"}'}),
+        ("invoke", {"tool": "bash", "input": '{"command": "x"}'}),
     ],
 )  # fmt: skip
 def test_calls_that_a_call_makes_are_calls_too(name: str, input: Any) -> None:
@@ -88,6 +96,36 @@ def test_calls_too_deep_or_too_many_are_not_judged() -> None:
     many = {"tool_calls": [{"tool": "bash", "parameters": {"command": "x"}}] * 1_001}
     (found,) = tool_facts("opencode", "batch", "1", many)
     assert found["parts"] > 1_000
+
+
+def test_a_call_with_many_names_and_inputs_is_not_multiplied() -> None:
+    value: Any = {"command": "x"}
+    for _ in range(4):
+        call = dict.fromkeys(("tool", "name", "tool_name", "toolName", "function", "method"), "batch")
+        call |= {key: f"batch{key}" for key in call}
+        value = {"tool_calls": [call | dict.fromkeys(("parameters", "input", "arguments", "args", "params"), value)]}
+    (found,) = tool_facts("opencode", "batch", "1", value)
+    assert found["parts"] == 1_001
+
+
+def test_a_tool_that_calls_the_tool_of_a_server() -> None:
+    input = {"server_name": "fs", "tool_name": "delete", "arguments": '{"path": "a"}'}
+    names = [name for name, _, given in _called("use_mcp_tool", input) if given == {"path": "a"}]
+    assert names == ["delete", "mcp__fs__delete"]
+
+
+@pytest.mark.parametrize(
+    "input",
+    [
+        {"name": "Ann", "input": {}},
+        {"items": [{"name": "Ann"}]},
+        {"steps": ["bash"]},
+        {"tool": "hammer"},
+        {"arguments": {"a": 1}},
+    ],
+)
+def test_what_only_looks_like_a_call_is_none(input: Any) -> None:
+    assert _called("mcp__x__go", input) == [("mcp__x__go", "other", input)]
 
 
 def test_an_object_sent_as_text_is_decoded() -> None:

@@ -21,11 +21,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import islice
 from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
+from hookline.hosts.agents.wrapped_calls import wrapped_calls
 from hookline.lazy_dataclasses import dataclass, field
 
 MAX_PARTS: Final = 1_000
@@ -40,9 +41,6 @@ _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PART_LISTS: Final = ("edits", "replacements", "operations", "files", "requests")
-_CALL_LISTS: Final = ("tool_calls", "toolCalls", "tool_uses", "toolUses", "calls", "invocations")
-_CALL_NAMES: Final = ("tool", "name", "tool_name", "toolName", "recipient_name")
-_CALL_INPUTS: Final = ("parameters", "input", "arguments", "args", "params", "tool_input", "toolInput")
 _MAX_NESTED: Final = 4  # calls within calls
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
@@ -294,11 +292,21 @@ def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind |
     """The `tool` facts of one call, one for each of its parts and for each call that it makes itself."""
     known = kind or kind_in_vocabulary(vocabulary, name)
     try:
-        found = list(_nested_facts(vocabulary, name, known, input, 0))
+        found = list(islice(_nested_facts(vocabulary, name, known, input, 0), MAX_PARTS + 1))
         _check_parts(len(found))
     except _TooManyPartsError as error:
         return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": error.count}]
     return [{**facts, "id": id} if id else facts for facts in found]
+
+
+def inner_call_facts(vocabulary: str, input: Any) -> list[Facts] | None:
+    """The `tool` facts of each call within an input. None if there are more than can be judged, or too deep ones."""
+    try:
+        found = list(islice(_nested_facts(vocabulary, "", ToolKind.OTHER, input, 0), MAX_PARTS + 1))
+        _check_parts(len(found))
+    except _TooManyPartsError:
+        return None
+    return [facts for facts in found if facts["name"]]
 
 
 def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth: int) -> Iterator[Facts]:
@@ -307,25 +315,10 @@ def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth:
         yield {"name": name, "kind": str(each), "input": _input_fields(each, part)}
     if kind is not ToolKind.OTHER:
         return
-    for call in (call for listed in _CALL_LISTS for call in _listed_calls(input, listed)):
+    for called, given in wrapped_calls(input):
         if depth == _MAX_NESTED:
             raise _TooManyPartsError(MAX_PARTS + 1)
-        names = dict.fromkeys(text for key in _CALL_NAMES if (text := first_text(call, key)))
-        # Without an input, it is a list of other things: `calls: [{name: Ann}]`
-        given = [decode_object(call[key]) for key in _CALL_INPUTS if key in call]
-        for called, each in product((text.removeprefix("functions.") for text in names), given):
-            yield from _nested_facts(vocabulary, called, kind_in_vocabulary(vocabulary, called), each, depth + 1)
-
-
-def _listed_calls(input: Any, name: str) -> Iterator[Facts]:
-    """The calls of a list, or the only one. Each of them, and the list, may be JSON text."""
-    given = _decode_container(input.get(name)) if isinstance(input, dict) else None
-    for each in given if isinstance(given, list) else (given,):
-        call = decode_object(each)
-        if isinstance(call, dict):
-            yield call
-            if isinstance(function := decode_object(call.get("function")), dict):
-                yield function
+        yield from _nested_facts(vocabulary, called, kind_in_vocabulary(vocabulary, called), given, depth + 1)
 
 
 def _input_fields(kind: ToolKind, input: Any) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""Calls within the input of a call: those of a `batch` tool, or the one that `use_mcp_tool` passes on.
+
+An agent does not ask about them, so each is judged with the call around it. Each, and what it is called with, may stand as
+JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, Final
+
+WrappedCall = tuple[str, Any]  # the tool's name, and its input
+
+_LISTS: Final = (
+    "tool_calls", "toolCalls", "tool_uses", "toolUses", "calls", "invocations", "function_calls", "functionCalls",
+    "tool_call", "toolCall", "tool_use", "toolUse", "call", "invocation", "function_call", "functionCall", "batch",
+    "requests", "operations", "actions", "steps", "tasks", "commands", "tools", "items", "parallel", "sequence",
+)  # fmt: skip
+_NAMES: Final = (
+    "tool", "name", "tool_name", "toolName", "recipient_name", "recipientName", "function", "function_name", "functionName",
+    "method",
+)  # fmt: skip
+_INPUTS: Final = (
+    "parameters", "input", "arguments", "args", "params", "tool_input", "toolInput", "kwargs", "payload", "tool_args",
+    "toolArgs", "tool_arguments", "toolArguments", "function_args", "inputs", "arguments_json", "input_json",
+)  # fmt: skip
+_OWN_NAMES: Final = (
+    "tool_name",
+    "toolName",
+    "recipient_name",
+    "recipientName",
+    "function_name",
+    "functionName",
+    "tool",
+)
+_SERVERS: Final = ("server", "server_name", "serverName")
+_PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
+_MAX_JSON_CHARS: Final = 1_000_000
+
+
+def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
+    """The calls of one level. If a call has several names or inputs, only the tool around it knows which one counts."""
+    if not isinstance(input, dict):
+        return
+    if any(isinstance(input.get(name), str) for name in _OWN_NAMES) or (
+        isinstance(input.get("name"), str) and ("arguments" in input or "tool_input" in input)
+    ):
+        yield from _calls_of(input)
+    for listed in _LISTS:
+        given = decode_container(input.get(listed))
+        for each in given if isinstance(given, list) else (given,):
+            call = decode_container(each)
+            if isinstance(call, dict):
+                yield from _calls_of(call)
+                for inner in ("function", "functionCall", "function_call", "tool_use", "params"):
+                    if isinstance(function := decode_container(call.get(inner)), dict):
+                        yield from _calls_of(function)
+
+
+def _calls_of(call: Mapping[str, Any]) -> Iterator[WrappedCall]:
+    """Without an input, it is something else: `calls: [{name: Ann}]`."""
+    names = dict.fromkeys(_bare_name(each) for key in _NAMES if isinstance(each := call.get(key), str) and each.strip())
+    servers = [each for key in _SERVERS if isinstance(each := call.get(key), str) and each.strip()]
+    known = (*names, *(f"mcp__{server.strip()}__{name}" for server in servers for name in names))
+    yield from product(known, [decode_container(call[key]) for key in _INPUTS if key in call])
+
+
+def _bare_name(name: str) -> str:
+    name = name.strip()
+    return next((name.removeprefix(each) for each in _PREFIXES if name.startswith(each)), name)
+
+
+def decode_container(value: Any) -> Any:
+    """Decodes an object or a list that the agent sent as JSON text, also twice. Any other value is returned unchanged."""
+    found = value
+    for _ in range(2):
+        if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "[", '"') or len(found) > _MAX_JSON_CHARS:
+            break
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            return value
+    return found if isinstance(found, (dict, list)) else value
