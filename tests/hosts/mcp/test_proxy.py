@@ -76,6 +76,47 @@ def test_a_denied_call_is_a_tool_error_and_the_server_never_hears_of_it(project:
     assert [call["id"] for call in calls_heard(project)] == [2]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tool_calls": [{"name": "echo", "arguments": {"x": "good"}}, {"name": "echo", "arguments": {"x": "bad"}}]},
+        {"tool_calls": '[{"name": "echo", "arguments": "{\\"x\\": \\"bad\\"}"}]'},
+        {"tool_name": "echo", "arguments": '{"x": "bad"}'},
+        {"tool_calls": [{"name": "batch", "arguments": {"tool_calls": [{"name": "echo", "arguments": {"x": "bad"}}]}}]},
+        {"tool_calls": [{"name": "echo", "arguments": {"x": "good"}}] * 1_001},
+    ],
+    ids=["list", "json", "one", "nested", "many"],
+)
+def test_calls_within_a_call_are_judged(project: Project, arguments: dict[str, Any]) -> None:
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", **arguments)
+        assert (await client.answer(1))["result"]["isError"] is True
+        client.call(2, "echo", tool_calls=[{"name": "echo", "arguments": {"x": "good"}}])
+        assert "isError" not in (await client.answer(2))["result"]
+
+    driven(project.hooks(DENY), play)
+    assert [call["id"] for call in calls_heard(project)] == [2]
+
+
+def test_a_call_with_many_calls_in_it_passes_where_no_hook_hears_calls(project: Project) -> None:
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", tool_calls=[{"name": "echo", "arguments": {"x": "good"}}] * 1_001)
+        assert "isError" not in (await client.answer(1))["result"]
+
+    driven(project.hooks({"id": "end", "on": "session.end", "then": {"log": "bye"}}), play)
+
+
+def test_an_ask_about_a_call_within_a_call_is_asked(project: Project) -> None:
+    ask = {**ASK, "when": {"tool": "mcp.raw.echo", "input": {"x": "bad"}}}
+
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", tool_calls=[{"name": "echo", "arguments": {"x": "bad"}}])
+        assert (await client.answer(1))["result"]["isError"] is True
+
+    driven(project.hooks(ask), play)
+    assert not calls_heard(project)
+
+
 @pytest.mark.parametrize("name", ["mcp.raw.echo", "mcp_raw.echo", "mcp__raw__echo"])
 def test_a_tool_answers_to_each_of_its_names(project: Project, name: str) -> None:
     async def play(client: RawClient) -> None:

@@ -17,12 +17,14 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.formatting import printable, shorten
-from hookline.hooks.event import Event
+from hookline.hooks.event import Event, deep_equal
 from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, format_second
+from hookline.hooks.tool_name import mcp_address
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
+from hookline.hosts.agents.payload import inner_call_facts
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub
 from hookline.hosts.hub.running_hubs import find_hub
@@ -156,6 +158,9 @@ class ProxySession:
             facts["tool"] = tool
         return Event(name, facts)
 
+    def hears_calls(self) -> bool:
+        return self._book().hears("tool.before")
+
     def count_call(self) -> None:
         self._calls += 1
 
@@ -211,6 +216,8 @@ class ProxySession:
 _ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
 _ABILITY_WITHOUT_ASK: Final = replace(_ABILITY, ask=False)
 
+_TOO_MANY_CALLS: Final = "the call has more calls in it than hooks can check"
+_CHANGED_WITHIN: Final = "a hook changes a call within this one: make that call on its own"
 _REFUSED_BY_USER: Final = "(not allowed by the user)"
 _LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when the client has left
 
@@ -421,18 +428,42 @@ class Proxy:
         self._session.count_call()
         request.facts = self._call_facts(request, call)
         event = self._session.event("tool.before", request.facts)
+        inner = inner_call_facts(HOST_NAME, call.arguments) if self._session.hears_calls() else []
+        if inner is None:
+            await self._refuse(request, _TOO_MANY_CALLS)
+            return
         decision = self._session.ask_hooks_now(event)
-        if decision is None or decision.verdict is Verdict.ASK:
-            request.deciding = self._spawn(self._decide_call(request, event, decision))
+        if inner or decision is None or decision.verdict is Verdict.ASK:
+            request.deciding = self._spawn(self._decide_call(request, event, decision, inner))
         else:
             await self._apply_decision(request, event, decision)
 
-    async def _decide_call(self, request: PendingRequest, event: Event, decision: Decision | None) -> None:
+    async def _decide_call(
+        self, request: PendingRequest, event: Event, decision: Decision | None, inner: list[dict[str, Any]]
+    ) -> None:
         made = decision or await self._session.ask_hooks(event)
+        for facts in inner:  # the server makes these itself, and nobody asks again
+            if made.verdict is not Verdict.DENY and not made.halt:
+                made = await self._add_inner_decision(made, {**facts, "name": self._name_of_inner(facts["name"])})
         if made.verdict is Verdict.ASK and request.call is not None:
             can_ask = can_elicit(self._client_capabilities(request.call))
             made = await self._session.ask_at_hub(made, can_ask) or made
         await self._apply_decision(request, event, made)
+
+    def _name_of_inner(self, name: str) -> str:
+        """Without another server's name it is a tool of this one."""
+        return name if mcp_address(name) else tool_name(self._name, name)
+
+    async def _add_inner_decision(self, made: Decision, tool: dict[str, Any]) -> Decision:
+        """The stricter one. A hook can change the call as it stands, but no call within it: that is denied."""
+        event = self._session.event("tool.before", tool)
+        inner = await self._session.ask_hooks(event)
+        if inner.event is not event and not deep_equal(inner.event.facts["tool"]["input"], tool["input"]):
+            inner = replace(inner, verdict=Verdict.DENY, reason=inner.reason or _CHANGED_WITHIN)
+        if (inner.verdict > made.verdict and inner.verdict >= Verdict.ASK) or inner.halt:
+            return replace(inner, event=made.event, notes=(*made.notes, *inner.notes))
+        allows = made.verdict is Verdict.ALLOW and inner.verdict is not Verdict.ALLOW
+        return replace(made, verdict=Verdict.SILENT, reason="") if allows else made
 
     async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
         call = request.call
