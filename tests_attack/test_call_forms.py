@@ -1,7 +1,7 @@
 """A tool takes its command in an unusual form: in several fields, as JSON text, in base64, as what a shell reads.
 
 Each form of `call_forms.yaml` is tried with a harmful command, which a guard must stop and nothing may allow, and with a
-harmless one, which the same guards must let through.
+harmless one, which the same guards must let through. `path_forms.yaml` has the same for the path of a file.
 """
 
 from __future__ import annotations
@@ -43,12 +43,6 @@ def _read_rows(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _fill(value: Any, words: Words) -> Any:
-    if isinstance(value, dict):
-        return {_fill(name, words): _fill(each, words) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_fill(each, words) for each in value]
-    if not isinstance(value, str):
-        return value
     line = " ".join(words)
     placeholders = {
         "@PROGRAM": words[0],
@@ -59,7 +53,15 @@ def _fill(value: Any, words: Words) -> Any:
         "@UTF16": base64.b64encode(line.encode("utf-16-le")).decode(),
         "@HEX": line.encode().hex(),
     }
-    for placeholder, text in placeholders.items():
+    return _replace(value, placeholders)
+
+
+def _replace(value: Any, placeholders: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {_replace(name, placeholders): _replace(each, placeholders) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_replace(each, placeholders) for each in value]
+    for placeholder, text in placeholders.items() if isinstance(value, str) else ():
         value = value.replace(placeholder, text)
     return value
 
@@ -95,3 +97,41 @@ def test_words_that_nothing_runs_are_not_stopped(attempt: Attempt) -> None:
     for tool, input in _read_rows("harmless_calls.yaml"):
         verdict = _verdict(GUARDS["runs"], {"deny": "No."}, tool, input)
         attempt("a harmless command that is stopped", verdict == "DENY", f"{tool} {input}")
+
+
+PATH_GUARDS: dict[str, dict[str, Any]] = {
+    "pattern": {"input": {"path": r"\.env$"}},
+    "glob": {"kind": ["read", "write", "edit"], "input": {"path": {"glob": "**/.env"}}},
+}
+
+
+def _path_forms(directory: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    placeholders = {
+        "@DIR": directory,
+        "@NAME": name,
+        "@PATH": f"{directory}/{name}",
+        "@URL": f"%{ord(name[0]):02x}{name[1:]}",
+    }
+    for tool, input in _read_rows("path_forms.yaml"):
+        yield tool, _replace(input, placeholders)
+
+
+def test_a_path_in_an_unusual_form_is_stopped(attempt: Attempt) -> None:
+    for tool, input in _path_forms("conf", ".env"):
+        for name, when in PATH_GUARDS.items():
+            verdict = _verdict(when, {"deny": "No."}, tool, input)
+            attempt("a path in an unusual form", verdict != "DENY", f"{name}: {tool} {input}")
+
+
+def test_a_path_in_an_unusual_form_is_not_allowed(attempt: Attempt) -> None:
+    when = {"kind": ["read", "write", "edit"], "input": {"path": r"\.md$"}}
+    for tool, input in _path_forms("conf", ".env"):
+        verdict = _verdict(when, "allow", tool, input)
+        attempt("an allow for an unusual form", verdict == "ALLOW", f"{tool} {input}")
+
+
+def test_a_harmless_path_in_the_same_form_is_not_stopped(attempt: Attempt) -> None:
+    for tool, input in _path_forms("conf", "env.md"):
+        for name, when in PATH_GUARDS.items():
+            verdict = _verdict(when, {"deny": "No."}, tool, input)
+            attempt("a harmless path that is stopped", verdict == "DENY", f"{name}: {tool} {input}")

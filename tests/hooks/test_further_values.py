@@ -25,7 +25,17 @@ from hookline.hooks.tools import ToolKind
         (ToolKind.EDIT, {"diff": "--- /dev/null\n+++ b/x y\t2026-01-01\n"}, ["x y"]),
         (ToolKind.GREP, {"paths": ["a"], "include": "*.py"}, ["a"]),
         (ToolKind.SHELL, {"files": ["a"]}, []),
+        (ToolKind.READ, {"params": {"path": "a", "note": "b"}}, ["a"]),
+        (ToolKind.READ, {"input": '{"path": "a"}'}, ["a"]),
+        (ToolKind.READ, {"request": {"paths": ["a", "b"], "tags": ["c"]}}, ["a", "b"]),
+        (ToolKind.WRITE, {"files": [{"name": "a", "content": "b"}]}, ["a"]),
+        (ToolKind.WRITE, {"content": {"path": "a"}}, []),
+        (ToolKind.WRITE, {"directory": "d", "name": "a"}, ["d/a"]),
+        (ToolKind.WRITE, {"path": "a", "filename": "b"}, []),
+        (ToolKind.WRITE, {"path_parts": ["d", "a"]}, ["d/a"]),
+        (ToolKind.EDIT, {"patch": "diff --git a/x b/y\nrename from x\nrename to y"}, ["x", "y"]),
+        (ToolKind.EDIT, {"patches": ["+++ b/x\n"]}, ["x"]),
     ],
 )
 def test_paths(kind: ToolKind, input: dict[str, Any], paths: list[str]) -> None:
-    assert list(further_paths(input, kind)) == paths
+    assert list(dict.fromkeys(further_paths(input, kind))) == paths

@@ -40,7 +40,8 @@ def path_readings(given: str, event: Event) -> Readings:
     readings = _readings_of(given, given, base, project)
     if _may_be_changed(given):
         for other in other_forms(given, base):
-            readings += _readings_of(given, other, base, project)
+            shown = other if "\0" in given else given  # who opens `.env\0.md` as `.env` reads no `.md`
+            readings += _readings_of(shown, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -209,7 +209,7 @@ def is_guessed_field(event: Event, path: FactPath) -> bool:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not path or not isinstance(input, dict) or path[0] in input:
         return False
-    is_renamed = path[0] in _PATH_NAMES and _OTHER_NAMES[path[0]].isdisjoint(input)  # a field that no table has
+    is_renamed = path[0] in _PATH_NAMES and _known_names(path[0]).isdisjoint(input)  # a field that no table has
     return is_renamed or guessed_kind(tool) is not None
 
 
@@ -292,7 +292,7 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
     if path[0] not in _PATH_NAMES:
         return ()
     found = tuple(in_time(further_paths(tool["input"], kind), deadline))
-    if found or values != (MISSING,) or kind not in (ToolKind.WRITE, ToolKind.EDIT):
+    if found or values != (MISSING,) or kind not in _SINGLE_FILE_KINDS:
         return found
     return tuple(in_time(unnamed_paths(tool["input"]), deadline))
 
@@ -396,12 +396,12 @@ class OtherNames(Protocol):
 
 
 class _AnyOtherName:
-    """Every name but those that no shell reads as a part of its command. Its test takes no longer than that of a set."""
+    """Every name but those that no tool reads as a part of the field. Its test takes no longer than that of a set."""
 
     __slots__ = ("isdisjoint",)
 
-    def __init__(self, name: str) -> None:
-        self.isdisjoint = frozenset((name, *_BESIDE_COMMANDS)).issuperset
+    def __init__(self, *names: str) -> None:
+        self.isdisjoint = frozenset(names).issuperset
 
 
 _BESIDE_COMMANDS: Final = (
@@ -411,12 +411,28 @@ _BESIDE_COMMANDS: Final = (
 )  # fmt: skip
 
 
+_BESIDE_PATHS: Final = (
+    "content", "contents", "text", "file_text", "old_string", "new_string", "old_str", "new_str", "oldString", "newString",
+    "replace_all", "replaceAll", "expected_replacements", "instruction", "offset", "limit", "pattern", "query", "output_mode",
+    "start_line", "end_line", "description", "explanation", "encoding", "recursive", "append", "mode",
+)  # fmt: skip
+
+
 def _collect_other_names(name: str) -> OtherNames:
     """All other names of the field, for every kind of tool."""
     if (name,) in _COMMAND_PATHS:
-        return _AnyOtherName(name)
-    further = PATH_SOURCES if name in _PATH_NAMES else _NO_NAMES
-    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | further
+        return _AnyOtherName(name, *_BESIDE_COMMANDS)
+    if name in _PATH_NAMES:
+        return _AnyOtherName(name, *_BESIDE_PATHS)
+    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name}
+
+
+@cache
+def _known_names(name: str | int) -> frozenset[str]:
+    """The other names of a path that a table has."""
+    return (
+        frozenset(other for names in _SYNONYMS.values() for other in names.get(str(name), ())) - {name} | PATH_SOURCES
+    )
 
 
 _OTHER_NAMES: Final[dict[str | int, OtherNames]] = {
