@@ -5,7 +5,8 @@ A condition reads all of them. A program or script looks at one name: a call cou
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from itertools import islice
 from typing import Final
 
@@ -16,8 +17,10 @@ from hookline.hooks.host import format_duration
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.tool_input import events_by_field_name
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import asyncio
 
 _MAX_READINGS: Final = 16
+_MAX_AT_ONCE: Final = 4
 _TOO_MANY: Final = Outcome(Verdict.DENY, "The call has its fields under too many names: nobody can say what it does.")
 _STRICTNESS: Final = (Verdict.ALLOW, Verdict.SILENT, Verdict.ASK, Verdict.DENY)
 _STRICTEST: Final = len(_STRICTNESS) - 1
@@ -28,7 +31,8 @@ async def strictest_answer(
 ) -> Outcome | Failure:
     """The hook's answer about the call as it is; the strictest one if the call can be read in several ways.
 
-    All answers together have the hook's timeout.
+    All answers together have the hook's timeout. Some are asked for at once: otherwise an agent could make a slow guard
+    run out of time with a field under a second name.
     """
     if hook.then.constant is not None or not hook.judges:
         return await ask(event)
@@ -36,12 +40,11 @@ async def strictest_answer(
     if not readings:  # almost always
         return await ask(event)
     answers = _Answers(hook)
-    asking = answers.collect((event, *readings), ask)
-    if hook.then.instant:
-        await asking
+    if hook.then.instant:  # perhaps without an event loop
+        await answers.collect((event, *readings), ask)
         return answers.strictest
     try:
-        await run_until(hook.timeout, asking)
+        await run_until(hook.timeout, answers.collect_at_once((event, *readings), ask))
     except DeadlinePassed:
         answers.add(Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(hook.timeout)}"))
     return answers.strictest
@@ -56,11 +59,41 @@ class _Answers:
         self._count = 0
 
     async def collect(self, readings: tuple[Event, ...], ask: Callable[[Event], Awaitable[Outcome | Failure]]) -> None:
-        for reading in readings:
-            if self._count > _MAX_READINGS:
-                self.add(_TOO_MANY)
-            elif not self._count or _strictness(self.strictest, self._hook) < _STRICTEST:
+        for reading in readings[: _MAX_READINGS + 1]:
+            if not self._is_decided():
                 self.add(await ask(reading))
+        self._add_if_too_many(readings)
+
+    async def collect_at_once(
+        self, readings: tuple[Event, ...], ask: Callable[[Event], Awaitable[Outcome | Failure]]
+    ) -> None:
+        """In the order of the readings, whichever is answered first, so that the decision is always the same."""
+
+        async def answer(reading: Event) -> Outcome | Failure:
+            return await ask(reading)
+
+        left = iter(readings[: _MAX_READINGS + 1])
+        running = deque(asyncio.ensure_future(answer(reading)) for reading in islice(left, _MAX_AT_ONCE))
+        try:
+            while running and not self._is_decided():
+                await asyncio.wait((running[0],))
+                self.add(running.popleft().result())
+                running.extend(asyncio.ensure_future(answer(reading)) for reading in islice(left, 1))
+        except asyncio.CancelledError:  # what was answered in time counts
+            for task in running:
+                if task.done() and not task.cancelled():
+                    self.add(task.result())
+            raise
+        finally:
+            await _cancel_all(running)
+        self._add_if_too_many(readings)
+
+    def _is_decided(self) -> bool:
+        return self._count > 0 and _strictness(self.strictest, self._hook) == _STRICTEST
+
+    def _add_if_too_many(self, readings: tuple[Event, ...]) -> None:
+        if len(readings) > _MAX_READINGS + 1:
+            self.add(_TOO_MANY)
 
     def add(self, answer: Outcome | Failure) -> None:
         self._count += 1
@@ -70,6 +103,14 @@ class _Answers:
             self.strictest = _fail_after(self.strictest, answer)
         elif _strictness(answer, self._hook) > _strictness(self.strictest, self._hook):
             self.strictest = _with_effects(answer, self.strictest)
+
+
+async def _cancel_all(tasks: Iterable[asyncio.Future[Outcome | Failure]]) -> None:
+    unfinished = [task for task in tasks if not task.done()]
+    for task in unfinished:
+        task.cancel()
+    if unfinished:
+        await asyncio.wait(unfinished)
 
 
 def _fail_after(first: Outcome, failure: Failure) -> Failure:
