@@ -13,6 +13,9 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
+from google.adk.tools.function_tool import FunctionTool
+from google.adk.workflow import FunctionNode, Workflow
+from google.adk.workflow._tool_node import _ToolNode
 from google.genai import types
 from trial import Trial
 
@@ -51,10 +54,12 @@ def make_agent(trial: Trial, name: str = "main") -> LlmAgent:
     return LlmAgent(name=name, model=TrialModel(model="scripted", trial=trial), tools=[bash])
 
 
-def _run(trial: Trial, agent: Any, **more: Any) -> None:
+def _run(trial: Trial, agent: Any, *, before: tuple[Any, ...] = (), after: tuple[Any, ...] = (), **more: Any) -> None:
+    """before, after: other plugins around ours."""
+
     async def go() -> None:
         plugin = HooklinePlugin(**trial.options)
-        runner = InMemoryRunner(agent=agent, app_name="app", plugins=[plugin])
+        runner = InMemoryRunner(agent=agent, app_name="app", plugins=[*before, plugin, *after])
         session = await runner.session_service.create_session(app_name="app", user_id="u")
         message = types.Content(role="user", parts=[types.Part(text=trial.prompt)])
         while message is not None:
@@ -109,6 +114,28 @@ def run_transfer(trial: Trial) -> None:
     _run(trial, LlmAgent(name="outer", model=model, sub_agents=[inner]))
 
 
+def run_workflow(trial: Trial) -> None:
+    """Tools as nodes of a workflow, without a model."""
+    commands = [command for commands in trial.steps for command in commands]
+    trial.requests.append("no model")
+
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    for command in commands:
+        start = FunctionNode(func=_constant(command), name="start")
+        edges = [("START", start), (start, _ToolNode(tool=FunctionTool(bash)))]
+        _run(trial, Workflow(name="main", edges=edges))
+
+
+def _constant(command: str) -> Any:
+    def give() -> dict[str, str]:
+        return {"command": command}
+
+    return give
+
+
 class CodeModel(TrialModel):
     """Writes code as text."""
 
@@ -141,5 +168,6 @@ PATHS = {
     "streaming": run_streaming,
     "AgentTool": run_agent_tool,
     "transfer": run_transfer,
+    "workflow": run_workflow,
 }
 AGENT_PATHS = ("async", "streaming")

@@ -8,14 +8,16 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
-from driver_google_adk import CodeModel, Executor, TrialModel, _run
+from driver_google_adk import CodeModel, Executor, Once, TrialModel, _run, make_agent
 from google.adk.agents import LlmAgent
 from google.adk.agents.live_request_queue import LiveRequestQueue
 from google.adk.code_executors.built_in_code_executor import BuiltInCodeExecutor
 from google.adk.models.base_llm_connection import BaseLlmConnection
 from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import google_search
+from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.retrieval.vertex_ai_rag_retrieval import VertexAiRagRetrieval
 from google.genai import types
 from trial import CONFIG, Trial, record
@@ -203,3 +205,129 @@ def test_tools_that_google_runs_are_refused_live(tool: Any) -> None:
     run_live(trial, tool)
     assert trial.requests == []
     assert "allow_hosted" in trial.final
+
+
+class Other(BasePlugin):
+    """Answers one callback, so that ADK asks no plugin after it."""
+
+    def __init__(self, callback: str, answer: Any) -> None:
+        super().__init__("other")
+
+        async def answered(**given: Any) -> Any:
+            return answer(**given)
+
+        setattr(self, callback, answered)
+
+
+PLACES = pytest.mark.parametrize("place", ["before", "after"])
+
+
+@PLACES
+def test_a_plugin_that_changes_results_does_not_hide_them_from_hooks(place: str) -> None:
+    trial = Trial([["echo a"]])
+    seen: list[str] = []
+
+    def shout(result: Any, **given: Any) -> Any:
+        seen.append(str(result))
+        return {"result": str(result).upper()}
+
+    _run(trial, make_agent(trial), **{place: (Other("after_tool_callback", shout),)})
+    assert "RAN ECHO A ***" in trial.read_last
+    assert "s3cret" not in str(seen)
+    assert [each["event"] for each in record()].count("tool.after") == 1
+
+
+@PLACES
+def test_a_plugin_that_answers_errors_does_not_hide_them_from_hooks(place: str) -> None:
+    trial = Trial([["echo fail"]])
+
+    def answer(error: Exception, **given: Any) -> Any:
+        return {"error": f"again: {error}"}
+
+    _run(trial, make_agent(trial), **{place: (Other("on_tool_error_callback", answer),)})
+    assert trial.ran == ["echo fail"]
+    assert "s3cret" not in str(trial.requests)
+
+
+@PLACES
+def test_a_plugin_that_changes_the_prompt_does_not_hide_it_from_hooks(place: str) -> None:
+    trial = Trial([["echo a"]])
+
+    def change(**given: Any) -> Any:
+        return types.Content(role="user", parts=[types.Part(text="My password is hunter2.")])
+
+    _run(trial, make_agent(trial), **{place: (Other("on_user_message_callback", change),)})
+    assert trial.requests == []
+
+
+@PLACES
+@pytest.mark.parametrize("swapped", ["rm x", "echo plain"])
+def test_an_input_that_another_plugin_changed_is_decided_about(place: str, swapped: str) -> None:
+    trial = Trial([["echo a"]])
+
+    def swap(tool_args: dict[str, Any], **given: Any) -> None:
+        tool_args["command"] = swapped
+
+    _run(trial, make_agent(trial), **{place: (Other("before_tool_callback", swap),)})
+    assert trial.ran == ([] if swapped == "rm x" else ["echo altered"])
+
+
+@PLACES
+def test_a_plugin_that_runs_the_tool_itself_runs_what_is_decided(place: str) -> None:
+    """As one that tries again after an error."""
+    trial = Trial([["echo fail"]])
+    ran: list[Any] = []
+
+    class Retrying(BasePlugin):
+        async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any) -> Any:
+            ran.append(await tool.run_async(args={"command": "rm x"}, tool_context=tool_context))
+            ran.append(await tool.run_async(args={"command": "echo plain"}, tool_context=tool_context))
+            return {"result": str(ran)}
+
+    _run(trial, make_agent(trial), **{place: (Retrying("retrying"),)})
+    assert trial.ran == ["echo fail", "echo altered"]
+    assert "Not rm." in str(ran[0])
+    assert ran[1] == "ran echo altered ***"
+
+
+def test_a_callback_of_the_agent_reads_the_masked_result() -> None:
+    trial = Trial([["echo a"]])
+    seen: list[str] = []
+
+    def after(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> None:
+        seen.append(str(tool_response))
+
+    model = TrialModel(model="scripted", trial=trial)
+
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    _run(trial, LlmAgent(name="main", model=model, tools=[bash], after_tool_callback=after))
+    assert "ran echo a ***" in seen[0]
+
+
+@PLACES
+def test_the_models_text_is_masked_before_other_plugins_read_it(place: str, own_state: Any) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks: [{id: mask, on: message.create, then: {replace: {in: message.content, pattern: s3cret, with: '***'}}}]"
+    )
+    trial = Trial([], answers=["the s3cret"], options={"config": file})
+
+    def shout(llm_response: Any, **given: Any) -> Any:
+        text = llm_response.content.parts[0].text.upper()
+        return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+
+    _run(trial, make_agent(trial), **{place: (Other("after_model_callback", shout),)})
+    assert trial.final == "THE ***"
+
+
+def test_an_agent_that_would_run_without_the_plugin_is_refused() -> None:
+    trial = Trial([["rm x"]])
+    inner = make_agent(trial, "inner")
+    model = Once(model="scripted", tool="inner", arguments={"request": trial.prompt})
+    tool = AgentTool(inner, include_plugins=False)
+    _run(trial, LlmAgent(name="outer", model=model, tools=[tool]))
+    assert trial.requests == []
+    assert trial.ran == []

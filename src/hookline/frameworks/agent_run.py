@@ -51,23 +51,6 @@ class FrameworkCall:
         return f"{self.id}\n{json.dumps(self.input, sort_keys=True, default=str)}"
 
 
-class RunningCalls:
-    """The calls that run, for a framework that reports refused ones as ended too.
-
-    A call is known by the framework's own object: ids and inputs may be equal, and a tool may change its input.
-    """
-
-    def __init__(self) -> None:
-        self._objects: dict[int, Any] = {}
-
-    def add(self, call: Any) -> None:
-        self._objects[id(call)] = call
-
-    def take(self, call: Any) -> bool:
-        """False for a call that did not run."""
-        return self._objects.pop(id(call), None) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class _OpenCall:
     decision: Decision

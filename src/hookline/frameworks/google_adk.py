@@ -1,4 +1,8 @@
-"""Google ADK: `Runner(…, plugins=[HooklinePlugin()])`."""
+"""Google ADK: `Runner(…, plugins=[HooklinePlugin()])`.
+
+Callbacks of agents and other plugins may change a call that hooks have decided, answer before our plugin is asked, or take a
+result before it. So each tool is wrapped: what reaches it is decided, and hooks see its result before anybody else.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,17 @@ import copy
 import functools
 import inspect
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, RunningCalls, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer, current_run
+from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
-from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
@@ -29,6 +33,8 @@ with extra_required("hookline.frameworks.google_adk needs Google ADK", "google-a
     from google.adk.events.event import Event
     from google.adk.models.llm_response import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.plugins.plugin_manager import PluginManager
+    from google.adk.tools.agent_tool import AgentTool
     from google.adk.tools.base_tool import BaseTool
     from google.genai import types
 
@@ -51,12 +57,32 @@ _CODE_TOOL: Final = "python_interpreter"
 _HOSTED_FOR_GEMINI: Final = {"VertexAiRagRetrieval"}  # ADK runs them itself for other models only
 _TEXT_TOOLS: Final = {"preload_memory", "example_tool"}  # they only add text to a request
 _HOOKED: Final = "_hookline"  # on a function that asks hooks
-_decided_call: ContextVar[tuple[AgentRun, FrameworkCall] | None] = ContextVar("adk_decided_call", default=None)
+_AFTER_OTHERS: Final = (
+    "on_user_message_callback",
+    "before_model_callback",
+    "before_tool_callback",
+    "on_tool_error_callback",
+)
+"""Where our plugin comes after the others. Everywhere else it comes before them."""
+_REPLACED: Final = {
+    "on_user_message_callback": "user_message",
+    "on_event_callback": "event",
+    "after_model_callback": "llm_response",
+    "after_tool_callback": "result",
+}
+"""The argument in whose place a callback's answer comes. Other answers end the callback."""
+_decided_call: Final[ContextVar[tuple[Any, DecidedCall] | None]] = ContextVar("adk_decided_call", default=None)
+"""The tool that is about to run, and what was decided about its call."""
+_streaming_call: Final[ContextVar[DecidedCall | None]] = ContextVar("adk_streaming_call", default=None)
 _log = logging.getLogger("hookline")
 
 
+class ChangedToolError(Exception):
+    """The error of a tool, as hooks left its text."""
+
+
 class HooklinePlugin(BasePlugin):
-    """Hooks around every agent of a runner. A tool callback of an agent runs after it, and could change a decided call."""
+    """Hooks around every agent of a runner. Its place among other plugins does not matter."""
 
     def __init__(self, *, allow_hosted: bool = False, **options: Unpack[HookOptions]) -> None:
         """allow_hosted: let agents have tools that the model's provider runs, which no hook can decide about."""
@@ -64,7 +90,7 @@ class HooklinePlugin(BasePlugin):
         self.hooks = FrameworkHooks(SUPPORT, options)
         self._allow_hosted = allow_hosted
         self._refusals: dict[str, str] = {}  # by run
-        self._running = RunningCalls()
+        _guard_order()
 
     async def close(self) -> None:
         """Ends the sessions; the runner calls it. Without it, they end with the program."""
@@ -140,6 +166,9 @@ class HooklinePlugin(BasePlugin):
         return None if run.halted is None else _stopped(run.halted)
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
+        _decided_call.set(None)
+        if isinstance(tool, AgentTool) and not tool.include_plugins:
+            return {"error": f"Not run: hooks cannot decide about the tools of {tool.name}. Set include_plugins=True."}
         run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
         confirmed = tool_context.tool_confirmation
         answer = await run.before_tool(call, approved=None if confirmed is None else confirmed.confirmed is True)
@@ -153,37 +182,15 @@ class HooklinePlugin(BasePlugin):
         if answer.is_changed:  # in place: the tool gets these
             tool_args.clear()
             tool_args.update(copy.deepcopy(answer.input))
-        self._running.add(tool_args)
-        current_run.set(run)
-        _decided_call.set((run, dataclasses.replace(call, input=answer.input)))
+        _decided_call.set((tool, DecidedCall(run, call, answer.input)))
         _guard_run(tool)
         _guard_stream(tool)
         return None
 
-    async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
-        run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
-        if not self._has_run(tool_args):
-            return None
-        wrapped = isinstance(result, dict) and set(result) == {"result"}
-        value = result["result"] if wrapped else result
-        after = await run.after_tool(call, to_plain_value(value), input=call.input)
-        if not after.is_changed and not after.notes:
-            return None
-        left = after.value if after.is_changed else value
-        if not after.ok:
-            return {"error": after.text}
-        if isinstance(left, dict):
-            return {**left, "note": after.notes} if after.notes else left
-        return {"result": left, **({"note": after.notes} if after.notes else {})}
-
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
     ) -> Any:
-        run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
-        if not self._has_run(tool_args):
-            return None
-        after = await run.after_tool(call, None, input=call.input, error=f"{type(error).__name__}: {error}")
-        return {"error": after.text} if after.is_changed or after.notes else None
+        return {"error": str(error)} if isinstance(error, ChangedToolError) else None
 
     def _guard_executor(self, agent: Any) -> None:
         """Code that the model writes as text is run without the callbacks of tools."""
@@ -210,12 +217,6 @@ class HooklinePlugin(BasePlugin):
             return result
         shown = {"stdout": after.text, "stderr": ""} if after.ok else {"stdout": "", "stderr": after.text}
         return dataclasses.replace(result, **shown)
-
-    def _has_run(self, tool_args: dict[str, Any]) -> bool:
-        if not self._running.take(tool_args):
-            return False
-        current_run.set(None)
-        return True
 
     def _run_of(self, context: Any) -> AgentRun:
         name = getattr(context, "agent_name", None) or getattr(getattr(context, "agent", None), "name", None)
@@ -256,16 +257,32 @@ def _is_hosted(tool: Any) -> bool:
     return any(each.__name__ in _HOSTED_FOR_GEMINI for each in type(tool).__mro__)
 
 
-async def _check_part(run: AgentRun, call: FrameworkCall, part: Any) -> Any:
-    after = await run.after_tool(call, to_plain_value(part), input=call.input)
-    if not after.ok:
-        return {"error": after.text}
-    left = after.value if after.is_changed else part
-    return {"result": left, "note": after.notes} if after.notes else left
+def _guard_order() -> None:
+    """Once for the process. The first plugin that answers keeps ADK from asking the next ones, so it asks ours by itself."""
+    run_callbacks: Any = PluginManager._run_callbacks
+    if hasattr(run_callbacks, "__wrapped__"):
+        return
+
+    @functools.wraps(run_callbacks)
+    async def guarded(manager: Any, callback_name: str, **given: Any) -> Any:
+        ours = [each for each in manager.plugins if isinstance(each, HooklinePlugin)]
+        others = [each for each in manager.plugins if each not in ours]
+        found, replaced = None, _REPLACED.get(callback_name)
+        for plugins in (others, ours) if callback_name in _AFTER_OTHERS else (ours, others):
+            part = copy.copy(manager)
+            part.plugins = plugins
+            answer = await run_callbacks(part, callback_name, **given)
+            if answer is None:
+                continue
+            if replaced is None:
+                return answer
+            found = given[replaced] = answer
+        return found
+
+    PluginManager._run_callbacks = guarded  # type: ignore[method-assign]
 
 
 def _guard_run(tool: Any) -> None:
-    """Callbacks of the agent come after a plugin's: an input that they changed is decided about."""
     function = tool.run_async
     if hasattr(function, _HOOKED):
         return
@@ -273,20 +290,55 @@ def _guard_run(tool: Any) -> None:
     @functools.wraps(function)
     async def run_async(*, args: dict[str, Any], tool_context: Any) -> Any:
         decided = _decided_call.get()
-        call = _call_of(tool, args, tool_context)
-        if decided is None or (decided[1].id, decided[1].name) != (call.id, call.name):
+        if decided is None:
             return await function(args=args, tool_context=tool_context)
-        if not deep_equal(call.input, decided[1].input):
-            answer = await decided[0].before_tool(call, approved=False)
-            if answer.input is None:
-                return {"error": answer.refusal}
-            if answer.is_changed:
-                args.clear()
-                args.update(answer.input)
-        return await function(args=args, tool_context=tool_context)
+        token = _decided_call.set(None)  # hooks do not decide here about calls that the tool makes itself
+        try:
+            return await _run_decided(*decided, function, args, tool_context)
+        finally:
+            _decided_call.reset(token)
 
     setattr(run_async, _HOOKED, True)
     tool.run_async = run_async
+
+
+async def _run_decided(
+    tool: Any, decided: DecidedCall, function: Callable[..., Any], args: dict[str, Any], context: Any
+) -> Any:
+    """Callbacks of the agent come after a plugin's: an input that they changed is decided about."""
+    run, call = decided.run, _call_of(tool, args, context)
+    answer = await decided.answer(call)
+    if answer.input is None:
+        return {"error": answer.refusal}
+    if answer.is_changed:
+        args.clear()
+        args.update(copy.deepcopy(answer.input))
+    decided.mark_running(call, answer.input)
+    _streaming_call.set(decided)
+    try:
+        with run.tool_context():
+            result = await function(args=args, tool_context=context)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        after = await run.after_tool(decided.call, None, input=decided.call.input, error=text)
+        if after.is_changed or after.notes:
+            raise ChangedToolError(after.text) from None
+        raise
+    if inspect.isasyncgen(result):  # a task of its own reads it
+        current_run.set(run)
+        return result
+    return _result_for_model(result, await run.after_tool(decided.call, result, input=decided.call.input))
+
+
+def _result_for_model(result: Any, after: ResultAnswer) -> Any:
+    if not after.is_changed and not after.notes:
+        return result
+    if not after.ok:
+        return {"error": after.text}
+    left = after.value if after.is_changed else result
+    if not after.notes:
+        return left
+    return {**(left if isinstance(left, dict) else {"result": left}), "note": after.notes}
 
 
 def _guard_stream(tool: Any) -> None:
@@ -297,14 +349,15 @@ def _guard_stream(tool: Any) -> None:
 
     @functools.wraps(function)
     async def stream(*arguments: Any, **named: Any) -> AsyncGenerator[Any, None]:
-        decided = _decided_call.get()
+        decided = _streaming_call.get()
         async with aclosing(function(*arguments, **named)) as parts:
             async for part in parts:
                 if decided is None or isinstance(part, Event):
                     yield part
                     continue
-                yield await _check_part(*decided, part)
-                if decided[0].halted is not None:
+                after = await decided.run.after_tool(decided.call, part, input=decided.call.input)
+                yield _result_for_model(part, after)
+                if decided.run.halted is not None:
                     return
 
     setattr(stream, _HOOKED, True)
