@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import Any
 
 import pytest
-from agent_framework import Agent, FunctionMiddleware
+from agent_framework import Agent, FunctionMiddleware, MiddlewareTermination
 from driver_agent_framework import TrialClient, make_agent
 from trial import CONFIG, Trial, record
 
@@ -182,6 +183,74 @@ def test_the_callback_of_the_program_is_asked_about_a_changed_call() -> None:
     trial = Trial([["echo a"]], options={"config": CONFIG, "ask": lambda question: True})
     run_with(trial, to_end, Rewriting("git push"))
     assert trial.ran == ["git push"]
+
+
+class Ending(FunctionMiddleware):
+    """Ends the loop with what the tool returned."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        await call_next()
+        raise MiddlewareTermination("enough")
+
+
+class CallingTheTool(Rewriting):
+    """As the function that it is."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        found = context.function(**changed(context.arguments, self.command))
+        context.result = await found if inspect.isawaitable(found) else found
+
+
+EARLIER = pytest.mark.parametrize("kind", [RunningItself, CallingTheTool])
+
+
+def run_after(trial: Trial, run: Any, *earlier: Any) -> None:
+    hooks = hookline_middleware(**trial.options)
+    asyncio.run(run(make_agent(trial, [*earlier, *hooks])[0]))
+    hooks[0].close()
+
+
+@RUNS
+@EARLIER
+def test_a_tool_that_earlier_middleware_runs_itself_is_decided_about(run: Any, kind: Any) -> None:
+    trial = Trial([["echo a"]])
+    run_after(trial, run, kind("rm x"))
+    assert trial.ran == []
+    assert "Not rm. (hook no-rm, " in trial.read_last
+    assert [each["verdict"] for each in record() if each["event"] == "tool.before"] == ["deny"]
+
+
+@RUNS
+@EARLIER
+def test_hooks_see_the_result_of_a_tool_that_earlier_middleware_runs_itself(run: Any, kind: Any) -> None:
+    trial = Trial([["echo a"]])
+    run_after(trial, run, kind("echo plain"))
+    assert trial.ran == ["echo altered"]
+    assert "ran echo altered ***" in trial.read_last
+    (after,) = [each for each in record() if each["event"] == "tool.after"]
+    assert after["input"]["command"] == "echo altered"
+
+
+def test_later_middleware_that_calls_the_tool_calls_what_is_decided() -> None:
+    trial = Trial([["echo a"]])
+    run_with(trial, to_end, CallingTheTool("rm x"))
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
+
+
+@pytest.mark.parametrize("runner", [run_with, run_after])
+def test_a_result_that_ends_the_loop_is_masked(runner: Any) -> None:
+    trial = Trial([["echo a"]])
+    texts: list[str] = []
+
+    async def go(agent: Any) -> None:
+        response = await agent.run("Go.")
+        texts.extend(str(content.result) for each in response.messages for content in each.contents)
+
+    runner(trial, go, Ending())
+    assert trial.ran == ["echo a"]
+    assert any("ran echo a ***" in each for each in texts)
+    assert "s3cret" not in str(texts)
 
 
 def test_agents_without_hooks_stay_as_they_are() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from driver_langchain import ScriptedModel, make_tool
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
@@ -247,6 +247,89 @@ def test_middleware_before_ours_may_change_a_call() -> None:
     invoke(agent)
     assert trial.ran == ["echo altered"]
     assert len([each for each in record() if each["event"] == "tool.before"]) == 1
+
+
+class RunningItselfInThread(RunningItself):
+    """Without the context of the caller, and after the call that was decided."""
+
+    def wrap_tool_call(self, request: Any, handler: Handler) -> Any:
+        handler(request)
+        with ThreadPoolExecutor() as pool:
+            return pool.submit(handler, with_command(request, self.command)).result()
+
+
+def agent_after(trial: Trial, *earlier: Any) -> Any:
+    hooks = HooklineMiddleware(**trial.options)
+    return create_agent(ScriptedModel(trial=trial), [make_tool(trial)], middleware=[*earlier, hooks])
+
+
+@RUNS
+def test_a_tool_that_earlier_middleware_runs_itself_is_decided_about(run: Any) -> None:
+    trial = Trial([["echo a"]])
+    run(agent_after(trial, RunningItself("rm x")))
+    assert trial.ran == []
+    assert "Not rm. (hook no-rm, " in trial.read_last
+    assert [each["verdict"] for each in record() if each["event"] == "tool.before"] == ["deny"]
+
+
+@RUNS
+def test_hooks_see_the_result_of_a_tool_that_earlier_middleware_runs_itself(run: Any) -> None:
+    trial = Trial([["echo a"]])
+    run(agent_after(trial, RunningItself("echo plain")))
+    assert trial.ran == ["echo altered"]
+    assert "ran echo altered ***" in trial.read_last
+    (after,) = [each for each in record() if each["event"] == "tool.after"]
+    assert after["input"]["command"] == "echo altered"
+
+
+def test_a_tool_that_earlier_middleware_runs_with_arguments_alone_is_decided_about() -> None:
+    class Plain(AgentMiddleware[Any, Any, Any]):
+        def wrap_tool_call(self, request: Any, handler: Handler) -> Any:
+            text = request.tool.invoke({"command": "echo plain"})
+            return ToolMessage(text, tool_call_id=request.tool_call["id"])
+
+    trial = Trial([["echo a"]])
+    invoke(agent_after(trial, Plain()))
+    assert trial.ran == ["echo altered"]
+    assert "ran echo altered ***" in trial.read_last
+    (after,) = [each for each in record() if each["event"] == "tool.after"]
+    assert (after["tool"], after["input"]) == ("bash", {"command": "echo altered"})
+
+
+@RUNS
+def test_the_error_of_a_tool_that_earlier_middleware_runs_itself_is_masked(run: Any) -> None:
+    trial = Trial([["echo a"]])
+    run(agent_after(trial, RunningItself("echo fail")))
+    assert trial.ran == ["echo fail"]
+    assert "failed with ***" in trial.read_last
+
+
+@pytest.mark.parametrize("kind", [RunningFirst, RunningItselfInThread])
+def test_another_call_of_earlier_middleware_is_decided_about(kind: Any) -> None:
+    trial = Trial([["echo a"]])
+    invoke(agent_after(trial, kind("rm x")))
+    assert trial.ran == ["echo a"]
+    assert "Not rm." in trial.read_last
+
+
+@pytest.mark.parametrize("commands", [["echo a", "rm x"], ["echo b"]])
+def test_every_message_of_a_tool_is_masked(commands: list[str]) -> None:
+    """A tool may return commands and messages in a list, and several messages in a command."""
+    trial = Trial([commands])
+
+    @tool
+    def bash(command: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Runs a command."""
+        text = trial.bash(command)
+        messages = [ToolMessage(text, tool_call_id=tool_call_id)]
+        more = [ToolMessage(f"more {text}", tool_call_id=tool_call_id, artifact=text)]
+        return Command(update={"messages": [*messages, *more]}) if command == "echo b" else [*messages]
+
+    hooks = HooklineMiddleware(**trial.options)
+    state = invoke(create_agent(ScriptedModel(trial=trial), [bash], middleware=[hooks]))
+    assert trial.ran == commands[:1]
+    assert "s3cret" not in str(state["messages"])
+    assert "***" in trial.read_last
 
 
 def test_agents_without_hooks_stay_as_they_are() -> None:

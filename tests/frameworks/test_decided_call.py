@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookline.frameworks.agent_run import FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 
@@ -111,3 +111,31 @@ def test_a_call_of_another_tool_does_not_replace_the_call(decided: DecidedCall) 
     with decided.running(FrameworkCall("other", {}, "c2"), {}):
         pass
     assert decided.call == bash("ls")
+
+
+@pytest.mark.parametrize("id", ["c1", None])
+def test_a_call_that_nothing_was_decided_about_is_decided(hooks: FrameworkHooks, id: str | None) -> None:
+    undecided = new_undecided_call(hooks.new_run(), id)
+    assert not undecided.was_reached
+    assert answer(undecided, FrameworkCall("bash", {}, "c2"))[0] == {}
+    assert answer(undecided, bash("rm x"))[0] is None
+    assert undecided.was_stopped
+    undecided.mark_running(FrameworkCall("bash", {"command": "ls"}, "c2"), {"command": "ls"})
+    assert undecided.was_reached
+    assert not undecided.was_stopped
+    assert (undecided.call.name, undecided.call.input) == ("bash", {"command": "ls"})
+    assert undecided.call.id == (id or "c2")
+
+
+def test_a_call_inside_of_another_leaves_the_other_one(hooks: FrameworkHooks, decided: DecidedCall) -> None:
+    """For a thread without the context, after the inner one has ended."""
+    key, around = object(), new_undecided_call(hooks.new_run(), "c1")
+    found: list[Any] = []
+    with around.pending(key):
+        with decided.pending(key):
+            pass
+        thread = threading.Thread(target=lambda: found.append(find_decided_call(key)))
+        thread.start()
+        thread.join()
+    assert found == [around]
+    assert find_decided_call(key) is None

@@ -1,7 +1,8 @@
 """Microsoft Agent Framework: `Agent(client, …, middleware=hookline_middleware())`.
 
-Middleware after ours, also that of a single run, may change a call that hooks have decided, so the method that runs tools is
-wrapped too: a call that no hook has decided about is decided there.
+Middleware after ours, also that of a single run, may change a call that hooks have decided, and middleware before ours may run
+a tool itself. So the methods that run the middleware and the tools are wrapped too: a call that no hook has decided about is
+decided where the tool runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -33,6 +34,8 @@ with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent
         MiddlewareTermination,
         ResponseStream,
     )
+    from agent_framework._middleware import FunctionMiddlewarePipeline
+    from agent_framework.exceptions import ToolException, UserInputRequiredException
 
 SUPPORT: Final = FrameworkSupport(
     name="agent_framework",
@@ -192,10 +195,13 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
     def __init__(self, shared: _Shared) -> None:
         self._shared = shared
 
+    def run_of(self, context: Any) -> AgentRun:
+        return self._shared.run_of(context)
+
     async def process(self, context: Any, call_next: CallNext) -> None:
-        run, given = self._shared.run_of(context), context.arguments
+        run, given = self.run_of(context), context.arguments
         plain = to_plain_value(given)
-        id = str((context.metadata or {}).get("call_id") or "")
+        id = _call_id(context)
         name = context.function.name
         call = FrameworkCall(name, plain, id) if id else FrameworkCall(name, plain)
         answer = await run.before_tool(call, approved=self._shared.approvals.pop(id, None))
@@ -215,20 +221,30 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
         try:
             with run.tool_context(), decided.pending(context):
                 await call_next()
-        except (MiddlewareTermination, MiddlewareFailure):
-            raise
         except Exception as error:
-            if decided.was_stopped:
-                context.result = decided.refusal
-                return
-            ran, text = decided.call, f"{type(error).__name__}: {error}"
-            after = await run.after_tool(ran, None, input=ran.input, error=text)
-            if not after.is_changed and not after.notes:
-                raise
-            context.result = after.text
+            await _after_error(decided, context, error)
             return
         if not decided.was_stopped:
             await _after_tool(decided, context)
+
+
+async def _after_error(decided: DecidedCall, context: Any, error: Exception) -> None:
+    """What middleware ends the loop with is a result, if the tool has run."""
+    if isinstance(error, MiddlewareTermination):
+        if decided.has_run:
+            context.result = error.result if context.result is None else context.result
+            await _after_tool(decided, context)
+        raise error
+    if isinstance(error, MiddlewareFailure | UserInputRequiredException):
+        raise error
+    if decided.was_stopped:
+        context.result = decided.refusal
+        return
+    call, text = decided.call, f"{type(error).__name__}: {error}"
+    after = await decided.run.after_tool(call, None, input=call.input, error=text)
+    if not after.is_changed and not after.notes:
+        raise error
+    context.result = after.text
 
 
 async def _after_tool(decided: DecidedCall, context: Any) -> None:
@@ -244,9 +260,40 @@ async def _after_tool(decided: DecidedCall, context: Any) -> None:
 
 def _guard_tools() -> None:
     """Once for the process. Calls of agents without hooks stay as they are."""
+    if not hasattr(FunctionTool.invoke, "__wrapped__"):
+        _guard_invoke()
+        _guard_function()
+        _guard_pipeline()
+
+
+def _guard_pipeline() -> None:
+    """Decides about calls that middleware before ours makes itself, and sees their results."""
+    execute: Any = FunctionMiddlewarePipeline.execute
+
+    @functools.wraps(execute)
+    async def guarded(pipeline: Any, context: Any, final_handler: Any) -> Any:
+        ours = next((each for each in pipeline._middleware if isinstance(each, HooklineFunctionMiddleware)), None)
+        if ours is None:
+            return await execute(pipeline, context, final_handler)
+        undecided = new_undecided_call(ours.run_of(context), _call_id(context))
+        try:
+            with undecided.pending(context):
+                result = await execute(pipeline, context, final_handler)
+        except Exception as error:
+            if not undecided.was_reached:
+                raise
+            await _after_error(undecided, context, error)
+            return context.result
+        if not undecided.has_run:
+            return result
+        await _after_tool(undecided, context)
+        return context.result
+
+    FunctionMiddlewarePipeline.execute = guarded  # type: ignore[method-assign]
+
+
+def _guard_invoke() -> None:
     invoke: Any = FunctionTool.invoke
-    if hasattr(invoke, "__wrapped__"):
-        return
 
     @functools.wraps(invoke)
     async def guarded(tool: Any, *, arguments: Any = None, context: Any = None, **kwargs: Any) -> Any:
@@ -266,6 +313,26 @@ def _guard_tools() -> None:
     FunctionTool.invoke = guarded
 
 
+def _guard_function() -> None:
+    """A tool can be called as the function that it is, too."""
+    call_function: Any = FunctionTool.__call__
+
+    @functools.wraps(call_function)
+    def guarded(tool: Any, *args: Any, **kwargs: Any) -> Any:
+        decided = find_decided_call()
+        if decided is None:
+            return call_function(tool, *args, **kwargs)
+        given = {**dict(zip(tool.parameters().get("properties", {}), args, strict=False)), **kwargs}
+        call = FrameworkCall(tool.name, to_plain_value(given), decided.call.id)
+        answer = decided.answer_sync(call)
+        if answer.input is None:
+            raise ToolException(answer.refusal or "Not approved.")
+        with decided.running(call, answer.input):
+            return call_function(tool, **answer.input) if answer.is_changed else call_function(tool, *args, **kwargs)
+
+    FunctionTool.__call__ = guarded  # type: ignore[method-assign]
+
+
 def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> Any:
     """Where `invoke` looks for them."""
     if arguments is not None:
@@ -276,6 +343,10 @@ def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> An
 
 def _arguments_like(given: Any, input: dict[str, Any]) -> Any:
     return type(given)(**input) if hasattr(given, "model_dump") else input
+
+
+def _call_id(context: Any) -> str:
+    return str((context.metadata or {}).get("call_id") or "")
 
 
 def _session_id(context: Any) -> str | None:

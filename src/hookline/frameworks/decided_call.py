@@ -40,6 +40,11 @@ class DecidedCall:
         """Hooks refused what the call had become, and no tool ran."""
         return self.refusal is not None and not self.has_run
 
+    @property
+    def was_reached(self) -> bool:
+        """A tool ran, or hooks refused what reached it."""
+        return self.has_run or self.refusal is not None
+
     async def answer(self, call: FrameworkCall) -> CallAnswer:
         """What to do with a call that reaches a tool: `input` or `refusal`."""
         answer = await self._decide(call)
@@ -66,8 +71,9 @@ class DecidedCall:
     def mark_running(self, call: FrameworkCall, input: dict[str, Any]) -> None:
         """The tool begins to run with this input."""
         self.has_run = True
-        if call.name == self.call.name or call.id == self.call.id:
-            self.call = replace(call, id=self.call.id, input=copy.deepcopy(input))
+        is_undecided = not self.call.name
+        if is_undecided or call.name == self.call.name or call.id == self.call.id:
+            self.call = replace(call, id=self.call.id or call.id, input=copy.deepcopy(input))
 
     @contextmanager
     def pending(self, key: object) -> Iterator[None]:
@@ -75,13 +81,17 @@ class DecidedCall:
 
         key: an object that the framework hands on to the tool
         """
+        outer = _calls.get(id(key))
         _calls[id(key)] = self
         token = _current.set(self)
         try:
             yield
         finally:
             _current.reset(token)
-            _calls.pop(id(key), None)
+            if outer is None:
+                _calls.pop(id(key), None)
+            else:
+                _calls[id(key)] = outer
 
     @contextmanager
     def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
@@ -92,6 +102,11 @@ class DecidedCall:
             yield
         finally:
             _current.reset(token)
+
+
+def new_undecided_call(run: AgentRun, id: str | None) -> DecidedCall:
+    """Around code that may run the tool before hooks are asked. It is empty, so that it differs from every call of a tool."""
+    return DecidedCall(run, FrameworkCall("", {}, id or ""), {})
 
 
 _INSIDE_TOOL: Final = "inside a tool"

@@ -1,19 +1,21 @@
 """LangChain and LangGraph: `create_agent(model, tools, middleware=[HooklineMiddleware()])`.
 
-Middleware after ours may change a call that hooks have decided, so the methods that run tools are wrapped too: a call that
-no hook has decided about is decided there.
+Middleware after ours may change a call that hooks have decided, and middleware before ours may run a tool itself. So the
+methods that run tools are wrapped too: a call that no hook has decided about is decided there.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
+from types import FunctionType, MethodType
 from typing import Annotated, Any, Final, NotRequired, Unpack
 
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -172,12 +174,10 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             run.keep_decision(call, answer)
             raise
         except Exception as error:
-            if decided.was_stopped:
-                return _error_message(request, decided.refusal or "")
-            return _failed(request, self.hooks.run_sync(_after_error(decided, error)), error)
+            return self.hooks.run_sync(_judge_error(request.tool_call, decided, error))
         if decided.was_stopped:
             return result
-        return _changed_result(request, result, self.hooks.run_sync(_after_tool(decided, result)))
+        return self.hooks.run_sync(_judge_result(request.tool_call, decided, result))
 
     async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
@@ -194,10 +194,12 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             run.keep_decision(call, answer)
             raise
         except Exception as error:
-            if decided.was_stopped:
-                return _error_message(request, decided.refusal or "")
-            return _failed(request, await _after_error(decided, error), error)
-        return result if decided.was_stopped else _changed_result(request, result, await _after_tool(decided, result))
+            return await _judge_error(request.tool_call, decided, error)
+        return result if decided.was_stopped else await _judge_result(request.tool_call, decided, result)
+
+    def new_undecided_call(self, runtime: Any) -> DecidedCall:
+        """Around all middleware of a call."""
+        return new_undecided_call(self._run_of(runtime.state, runtime), runtime.tool_call_id)
 
     async def _before_model(self, run: AgentRun, request: Any) -> RequestAnswer:
         hosted = None if self._allow_hosted else _hosted_tool(request.tools)
@@ -221,6 +223,68 @@ def _guard_tools() -> None:
                 raise HooklineError(f"hookline does not know this version of langgraph: {owner.__name__} has no {name}")
             if not hasattr(inner, "__wrapped__"):
                 setattr(owner, name, wrap(inner))
+
+
+def _middleware_of(node: Any) -> HooklineMiddleware | None:
+    """A node has only a function that is made of all middleware: theirs are in its closures."""
+    waiting, seen = [node._wrap_tool_call, node._awrap_tool_call], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, HooklineMiddleware):
+            return each
+        if id(each) in seen or not isinstance(each, FunctionType | MethodType | functools.partial):
+            continue
+        seen.add(id(each))
+        waiting += [getattr(each, name, None) for name in ("__self__", "__wrapped__", "__func__", "func")]
+        waiting += [cell.cell_contents for cell in getattr(each, "__closure__", None) or () if _has_contents(cell)]
+    return None
+
+
+def _has_contents(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:  # not assigned yet
+        return False
+
+
+def _guard_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
+    """Decides about calls that middleware before ours makes itself, and sees their results."""
+
+    @functools.wraps(run_one)
+    def guarded(node: Any, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        hooks = _middleware_of(node)
+        if hooks is None:
+            return run_one(node, call, input_type, tool_runtime)
+        undecided = hooks.new_undecided_call(tool_runtime)
+        try:
+            with undecided.pending(tool_runtime.config):
+                result = run_one(node, call, input_type, tool_runtime)
+        except Exception as error:
+            if not undecided.was_reached or isinstance(error, GraphBubbleUp):
+                raise
+            return hooks.hooks.run_sync(_judge_error(call, undecided, error))
+        return hooks.hooks.run_sync(_judge_result(call, undecided, result)) if undecided.has_run else result
+
+    return guarded
+
+
+def _guard_async_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(run_one)
+    async def guarded(node: Any, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        hooks = _middleware_of(node)
+        if hooks is None:
+            return await run_one(node, call, input_type, tool_runtime)
+        undecided = hooks.new_undecided_call(tool_runtime)
+        try:
+            with undecided.pending(tool_runtime.config):
+                result = await run_one(node, call, input_type, tool_runtime)
+        except Exception as error:
+            if not undecided.was_reached or isinstance(error, GraphBubbleUp):
+                raise
+            return await _judge_error(call, undecided, error)
+        return await _judge_result(call, undecided, result) if undecided.has_run else result
+
+    return guarded
 
 
 def _guard_node(execute: Callable[..., Any]) -> Callable[..., Any]:
@@ -287,7 +351,12 @@ def _guard_async_run(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-_NODE_METHODS: Final = {"_execute_tool_sync": _guard_node, "_execute_tool_async": _guard_async_node}
+_NODE_METHODS: Final = {
+    "_run_one": _guard_call,
+    "_arun_one": _guard_async_call,
+    "_execute_tool_sync": _guard_node,
+    "_execute_tool_async": _guard_async_node,
+}
 _TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
 
 
@@ -431,11 +500,10 @@ def _ask(question: Question) -> bool:
 
 
 def _refusal(request: Any, answer: CallAnswer) -> Any:
-    return _error_message(request, answer.refusal or "Not approved.")
+    return _error_message(request.tool_call, answer.refusal or "Not approved.")
 
 
-def _error_message(request: Any, text: str) -> Any:
-    call = request.tool_call
+def _error_message(call: Mapping[str, Any], text: str) -> Any:
     return ToolMessage(text, tool_call_id=call["id"], name=call["name"], status="error")
 
 
@@ -445,63 +513,44 @@ def _changed_call(request: Any, answer: CallAnswer) -> Any:
     return request.override(tool_call={**request.tool_call, "args": answer.input})
 
 
-async def _after_tool(decided: DecidedCall, result: Any) -> ResultAnswer:
-    call, error = decided.call, _error_of(result)
-    return await decided.run.after_tool(call, *_result_of(result), input=call.input, error=error)
+async def _judge_result(call: Mapping[str, Any], decided: DecidedCall, result: Any) -> Any:
+    """A tool may return several messages, and commands with messages among other updates."""
+    if isinstance(result, list):
+        return [await _judge_result(call, decided, each) for each in result]
+    if isinstance(result, ToolMessage):
+        return await _judge_message(decided, result)
+    update = result.update if isinstance(result, Command) else result
+    messages = update.get("messages", ()) if isinstance(update, dict) else ()
+    if not any(isinstance(each, ToolMessage) for each in messages):
+        text = value_text(to_plain_value(update))
+        after = await decided.run.after_tool(decided.call, text, input=decided.call.input)
+        return _error_message(call, after.text) if after.is_changed else result
+    left = [await _judge_message(decided, each) if isinstance(each, ToolMessage) else each for each in messages]
+    return dataclasses.replace(result, update={**update, "messages": left})
 
 
-async def _after_error(decided: DecidedCall, error: Exception) -> ResultAnswer:
-    call = decided.call
-    return await decided.run.after_tool(call, None, input=call.input, error=_error_text(error))
+async def _judge_message(decided: DecidedCall, message: ToolMessage) -> ToolMessage:
+    call, text = decided.call, isinstance(message.content, str)
+    value = message.content if text else to_plain_value(message.content)
+    error = value_text(value) if message.status == "error" else None
+    after = await decided.run.after_tool(call, value, input=call.input, error=error)
+    if not after.is_changed and not after.notes:
+        return message
+    content = after.text if after.is_changed or text else _appended(message, after)
+    changes: dict[str, Any] = {"content": content, "status": "success" if after.ok else "error"}
+    if after.is_changed:
+        changes["artifact"] = None  # it may have what hooks removed
+    return message.model_copy(update=changes)
 
 
-def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _failed(request: Any, after: ResultAnswer, error: Exception) -> Any:
+async def _judge_error(call: Mapping[str, Any], decided: DecidedCall, error: Exception) -> Any:
+    if decided.was_stopped:
+        return _error_message(call, decided.refusal or "")
+    text = f"{type(error).__name__}: {error}"
+    after = await decided.run.after_tool(decided.call, None, input=decided.call.input, error=text)
     if not after.is_changed and not after.notes:
         raise error
-    return _error_message(request, after.text)
-
-
-def _message_of(result: Any) -> Any:
-    """A tool may return a Command with its message among other updates."""
-    if isinstance(result, Command):
-        update = result.update if isinstance(result.update, dict) else {}
-        return next((each for each in update.get("messages", ()) if isinstance(each, ToolMessage)), None)
-    return result
-
-
-def _result_of(result: Any) -> tuple[Any]:
-    message = _message_of(result)
-    if message is None:
-        return (value_text(to_plain_value(getattr(result, "update", result))),)
-    return (message.content if isinstance(message.content, str) else to_plain_value(message.content),)
-
-
-def _error_of(result: Any) -> str | None:
-    message = _message_of(result)
-    failed = message is not None and getattr(message, "status", "") == "error"
-    return value_text(to_plain_value(message.content)) if failed else None
-
-
-def _changed_result(request: Any, result: Any, after: ResultAnswer) -> Any:
-    if not after.is_changed and not after.notes:
-        return result
-    message = _message_of(result)
-    if message is None:
-        return result if not after.is_changed else _error_message(request, after.text)
-    content = after.text if after.is_changed or isinstance(message.content, str) else _appended(message, after)
-    new = message.model_copy(update={"content": content, "status": "success" if after.ok else "error"})
-    if after.is_changed and getattr(new, "artifact", None) is not None:
-        new = new.model_copy(update={"artifact": None})  # it may have what hooks removed
-    if not isinstance(result, Command):
-        return new
-    messages = [new if each is message else each for each in result.update["messages"]]
-    return Command(
-        graph=result.graph, update={**result.update, "messages": messages}, resume=result.resume, goto=result.goto
-    )
+    return _error_message(call, after.text)
 
 
 def _appended(message: Any, after: ResultAnswer) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
-from hookline.frameworks.decided_call import DecidedCall
+from hookline.frameworks.decided_call import DecidedCall, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -149,9 +149,8 @@ class HooklineHandler(InterventionHandler):
         return _EMPTY
 
     def new_undecided_call(self, context: Any) -> DecidedCall:
-        """For a tool that Strands runs without `before_tool_call`. It is empty, so that it differs from every call of a tool."""
-        call = FrameworkCall("", {}, context.tool_use["toolUseId"])
-        return DecidedCall(self._run_of(context), call, {})
+        """For a tool that Strands runs without `before_tool_call`."""
+        return new_undecided_call(self._run_of(context), context.tool_use["toolUseId"])
 
     def _run_of(self, event: Any) -> AgentRun:
         key = event.invocation_state.get(_key(event.agent))
