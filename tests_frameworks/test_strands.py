@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from driver_strands import TrialModel, make_agent, make_tool
 from strands import Agent, tool
-from strands.hooks import BeforeToolCallEvent
+from strands.hooks import AfterToolCallEvent, BeforeToolCallEvent
 from strands.middleware import ExecuteToolStage
 from trial import Trial, record
+
+from hookline.frameworks.strands import HooklineHandler
 
 LATE = 95  # after interventions
 
@@ -147,3 +150,61 @@ def test_an_agent_without_hooks_inside_of_a_tool_stays_as_it_is() -> None:
     to_end(agent)
     hooks.close()
     assert inner.ran == ["rm y"]
+
+
+BACKGROUND = pytest.mark.parametrize("mode", ["always", "agentic"])
+
+
+class Choosing(TrialModel):
+    """Asks for the background, where the model may."""
+
+    async def stream(self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **kwargs: Any) -> Any:
+        offered = any("_background_execution" in str(spec) for spec in tool_specs or ())
+        async for event in super().stream(messages, tool_specs, system_prompt, **kwargs):
+            use = event.get("contentBlockDelta", {}).get("delta", {}).get("toolUse")
+            if use and offered:
+                use["input"] = json.dumps({**json.loads(use["input"]), "_background_execution": True})
+            yield event
+
+
+def in_background(trial: Trial, mode: str, **more: Any) -> Any:
+    hooks = HooklineHandler(**trial.options)
+    agent = Agent(
+        model=Choosing(trial),
+        tools=[make_tool(trial)],
+        interventions=[hooks],
+        callback_handler=None,
+        background_tasks={mode: ["bash"]},
+        **more,
+    )
+    return agent, hooks
+
+
+@BACKGROUND
+@pytest.mark.parametrize("command", ["rm x", "echo plain", "echo noted"])
+def test_a_call_in_the_background_is_decided_once(mode: str, command: str) -> None:
+    trial = Trial([[command]])
+    agent, hooks = in_background(trial, mode)
+    agent("Go.")
+    hooks.close()
+    assert trial.ran == {"rm x": [], "echo plain": ["echo altered"]}.get(command, [command])
+    assert "s3cret" not in str(trial.requests) + str(agent.messages)
+    assert [each["event"] for each in record()].count("tool.before") == 1
+    assert ("***" in trial.read_last) is (command != "rm x")
+    assert ("Background task dispatched." in str(agent.messages)) is (command != "rm x")
+
+
+@BACKGROUND
+def test_a_call_in_the_background_that_runs_again_is_masked(mode: str) -> None:
+    trial = Trial([["echo a"]])
+    agent, hooks = in_background(trial, mode)
+
+    def again(event: AfterToolCallEvent) -> None:
+        event.retry = len(trial.ran) == 1
+
+    agent.hooks.add_callback(AfterToolCallEvent, again)
+    agent("Go.")
+    hooks.close()
+    assert trial.ran == ["echo a", "echo a"]
+    assert "s3cret" not in str(trial.requests) + str(agent.messages)
+    assert "***" in trial.read_last

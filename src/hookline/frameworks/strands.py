@@ -42,6 +42,7 @@ SUPPORT: Final = FrameworkSupport(
     pauses=True,
 )
 _EMPTY: Final = Proceed()
+_ROUTING: Final = ("_background_execution",)  # what the model puts into an input for Strands, which no tool gets
 _decided_call: Final[ContextVar[tuple[Any, DecidedCall] | None]] = ContextVar("strands_decided_call", default=None)
 """The agent, and what was decided about its tool."""
 _handlers: Final[weakref.WeakKeyDictionary[Any, HooklineHandler]] = weakref.WeakKeyDictionary()
@@ -109,6 +110,7 @@ class HooklineHandler(InterventionHandler):
 
     async def before_tool_call(self, event: Any, **kwargs: Any) -> Any:
         run, call = self._run_of(event), _call_of(event.selected_tool, event.tool_use)
+        chosen = {name: value for name, value in event.tool_use["input"].items() if name in _ROUTING}
         _handlers[event.agent] = self
         _decided_call.set(None)
         answer = await run.before_tool(call)
@@ -121,7 +123,7 @@ class HooklineHandler(InterventionHandler):
         if answer.input is None:
             return Deny(reason=answer.refusal or "Not approved.")
         if answer.is_changed:
-            event.tool_use["input"] = answer.input
+            event.tool_use["input"] = {**answer.input, **chosen}
         _decided_call.set((event.agent, DecidedCall(run, call, answer.input)))
         current_run.set(run)
         return _EMPTY
@@ -172,7 +174,8 @@ def _thread_of(agent: Any) -> str | None:
 def _call_of(tool: Any, use: Any) -> FrameworkCall:
     """The tool may be another one than the one that the model named."""
     name = use["name"] if tool is None else tool.tool_name
-    return FrameworkCall(name, to_plain_value(use["input"]), use["toolUseId"])
+    given = to_plain_value(use["input"])
+    return FrameworkCall(name, {key: given[key] for key in given if key not in _ROUTING}, use["toolUseId"])
 
 
 def _decided_call_of(agent: Any) -> DecidedCall | None:
@@ -213,6 +216,7 @@ def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any]
         if answer.is_changed:
             context = context.replace(tool_use={**context.tool_use, "input": answer.input})
         decided.mark_running(call, answer.input)
+        _decided_call.set((context.agent, decided))  # for `after_tool_call`
         async for event in run_tool(context):
             yield event
 
