@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from claude_agent_sdk import HookMatcher
+from claude_agent_sdk import HookMatcher, PermissionResultAllow
 from driver_claude_agent_sdk import TOOL, _converse, scripted_options
 from trial import Trial, record
 
@@ -63,4 +63,41 @@ def test_a_hook_that_changes_nothing_stays_as_it_is() -> None:
     trial = Trial([["echo a"]])
     run_with(trial, HookMatcher(hooks=[look]), 1)
     assert trial.ran == ["echo a"]
+    assert len([each for each in record() if each["event"] == "tool.before"]) == 1
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("command", ["rm x", "echo plain", "git push", "echo halt-me", "echo b"])
+def test_an_input_that_a_permission_gives_is_decided_about(command: str, in_place: bool) -> None:
+    async def can_use_tool(name: str, input: Any, context: Any) -> Any:
+        if in_place:
+            input["command"] = command
+            return PermissionResultAllow()
+        return PermissionResultAllow(updated_input={"command": command})
+
+    trial = Trial([["git push origin"]])
+    hooks = HooklineHooks(**trial.options)
+    try:
+        with scripted_options(trial, hooks=hooks, can_use_tool=can_use_tool) as options:
+            asyncio.run(_converse(trial, options))
+    finally:
+        hooks.close()
+    assert trial.ran == {"echo plain": ["echo altered"], "echo b": ["echo b"]}.get(command, [])
+    reasons = {"rm x": "Not rm.", "git push": "This pushes."}
+    assert reasons.get(command, "") in trial.read_last
+    assert len(trial.requests) == (1 if command == "echo halt-me" else 2)
+
+
+def test_a_permission_that_changes_nothing_stays_as_it_is() -> None:
+    async def can_use_tool(name: str, input: Any, context: Any) -> Any:
+        return PermissionResultAllow()
+
+    trial = Trial([["git push"]])
+    hooks = HooklineHooks(**trial.options)
+    try:
+        with scripted_options(trial, hooks=hooks, can_use_tool=can_use_tool) as options:
+            asyncio.run(_converse(trial, options))
+    finally:
+        hooks.close()
+    assert trial.ran == ["git push"]
     assert len([each for each in record() if each["event"] == "tool.before"]) == 1

@@ -1,14 +1,18 @@
 """Claude Agent SDK: `ClaudeAgentOptions(hooks=HooklineHooks())`.
 
 The SDK runs Claude Code, so that payloads and replies are Claude Code's. Claude Code calls all hooks at the same time, and
-a hook of the program may give a tool another input, so hookline decides about that input before Claude Code reads it.
+a hook of the program may give a tool another input, and so may `can_use_tool`, so hookline decides about that input before
+Claude Code reads it.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Unpack
 
@@ -17,7 +21,7 @@ from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.support import SUBAGENT_EVENTS, FrameworkSupport
-from hookline.hooks.event import Event
+from hookline.hooks.event import Event, deep_equal
 from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents.claude_code import AGENT
@@ -25,7 +29,8 @@ from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import replace
 
 with extra_required("hookline.frameworks.claude_agent_sdk needs the Claude Agent SDK", "claude-agent-sdk"):
-    from claude_agent_sdk import HookMatcher
+    from claude_agent_sdk import HookMatcher, PermissionResultAllow, PermissionResultDeny
+    from claude_agent_sdk._internal.query import Query
 
 SUPPORT: Final = FrameworkSupport(
     name="claude_agent_sdk",
@@ -71,6 +76,7 @@ _EVENTS: Final = (
     "PermissionRequest",
 )
 _TIMEOUT: Final = 600.0  # seconds; each hook has its own, shorter one
+_MAX_OPEN_CALLS: Final = 1000
 _STRENGTH: Final = {"allow": 1, "ask": 2, "deny": 3}
 _log = logging.getLogger("hookline")
 HookCallback = Callable[[Any, "str | None", Any], Awaitable[Any]]
@@ -82,6 +88,8 @@ class HooklineHooks(dict[str, list[Any]]):
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
         self._denied_stops: dict[str, int] = {}
+        self._open_calls: OrderedDict[str, Any] = OrderedDict()  # by tool use: what Claude Code told about the call
+        _guard_permissions()
         super().__init__(
             {name: [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
         )
@@ -94,12 +102,29 @@ class HooklineHooks(dict[str, list[Any]]):
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         """One event of Claude Code. Whatever fails is answered with what permits nothing."""
         name = str(payload.get("hook_event_name", ""))
+        if name == "PreToolUse" and tool_use_id is not None:
+            self._open_calls[tool_use_id] = payload
+            while len(self._open_calls) > _MAX_OPEN_CALLS:
+                self._open_calls.popitem(last=False)
         try:
             return await self._decide(name, {**payload, "tool_use_id": tool_use_id or payload.get("tool_use_id")})
         except Exception as error:
             _log.error("hooks failed, so %s is not permitted", name, exc_info=True)
             reason = f"Hooks could not decide ({type(error).__name__})."
             return {"continue_": False, "stopReason": reason, "decision": "block", "reason": reason}
+
+    async def decide_permitted(self, tool: str, input: Any, context: Any) -> Any:
+        """The permission for a call whose input `can_use_tool` has changed."""
+        id = context.tool_use_id
+        about = self._open_calls.get(id) or {"hook_event_name": "PreToolUse", "session_id": ""}
+        answer = await self._answer({**about, "tool_name": tool, "tool_input": input}, id, context)
+        specific = answer.get("hookSpecificOutput", {})
+        reason = specific.get("permissionDecisionReason") or answer.get("stopReason") or "Not approved."
+        if answer.get("continue_") is False:
+            return PermissionResultDeny(message=reason, interrupt=True)
+        if specific.get("permissionDecision") in ("deny", "ask"):
+            return PermissionResultDeny(message=reason)
+        return PermissionResultAllow(updated_input=specific.get("updatedInput", input))
 
     async def _decide(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
         session = str(payload.get("session_id", ""))
@@ -154,6 +179,42 @@ class HooklineHooks(dict[str, list[Any]]):
         specific = output.get("hookSpecificOutput", {"hookEventName": name})
         text = "\n\n".join(part for part in (notes, specific.get("additionalContext")) if part)
         return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
+
+
+def _guard_permissions() -> None:
+    """Once for the process. Agents without hooks stay as they are."""
+    init: Any = Query.__init__
+    if hasattr(init, "__wrapped__"):
+        return
+
+    @functools.wraps(init)
+    def guarded(query: Any, *args: Any, **kwargs: Any) -> None:
+        init(query, *args, **kwargs)
+        hooks = [hook for matcher in query.hooks.get("PreToolUse", ()) for hook in matcher.get("hooks", ())]
+        ours = next(
+            (owner for hook in hooks if isinstance(owner := getattr(hook, "__self__", None), HooklineHooks)), None
+        )
+        if ours is not None and query.can_use_tool is not None:
+            query.can_use_tool = _guard_permission(query.can_use_tool, ours)
+
+    Query.__init__ = guarded  # type: ignore[method-assign]
+
+
+def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: HooklineHooks) -> Callable[..., Any]:
+    async def guarded(tool: str, input: Any, context: Any) -> Any:
+        given = copy.deepcopy(input)
+        result = await can_use_tool(tool, input, context)
+        if not isinstance(result, PermissionResultAllow):
+            return result
+        left = input if result.updated_input is None else result.updated_input
+        if deep_equal(left, given):
+            return result
+        permission = await hooks.decide_permitted(tool, left, context)
+        if isinstance(permission, PermissionResultAllow):
+            return dataclasses.replace(result, updated_input=permission.updated_input)
+        return permission
+
+    return guarded
 
 
 class _GuardedMatchers(list[Any]):
