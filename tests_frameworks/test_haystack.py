@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
-from driver_haystack import make_agent
+from driver_haystack import TrialGenerator, make_agent
+from haystack.components.agents import Agent
+from haystack.components.agents.state import State
 from haystack.dataclasses import ChatMessage
+from haystack.tools import create_tool_from_function
 from trial import Trial, record
 
 from hookline.errors import HooklineError
+from hookline.frameworks.haystack import hookline_hooks
 
 
 class TrialWithoutIds(Trial):
@@ -54,3 +59,74 @@ def test_a_hook_after_ours_is_refused() -> None:
     hooks["before_tool"].reverse()
     agent.run(messages=[ChatMessage.from_user("Go.")])
     assert trial.ran == ["echo a"]
+
+
+def run_with_state(trial: Trial, tool: Any, is_async: bool, **state: Any) -> Any:
+    hooks = hookline_hooks(**trial.options)
+    schema = {name: {"type": str} for name in ("extra", "command")}
+    agent = Agent(chat_generator=TrialGenerator(trial), tools=[tool], hooks=hooks, state_schema=schema)
+    messages = [ChatMessage.from_user("Go.")]
+    if is_async:
+        return asyncio.run(agent.run_async(messages=messages, **state))
+    return agent.run(messages=messages, **state)
+
+
+ASYNC = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+
+@ASYNC
+@pytest.mark.parametrize("extra", ["rm x", "echo plain", "git push", "echo b"])
+def test_values_from_the_state_are_decided_about(is_async: bool, extra: str, own_state: Any) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks:\n"
+        "  - {id: no-rm, on: tool.before, when: {input: {extra: rm}}, then: {deny: Not rm.}}\n"
+        "  - {id: push, on: tool.before, when: {input: {extra: push}}, then: {ask: This pushes.}}\n"
+        "  - {id: alter, on: tool.before, when: {input: {extra: plain}}, then: {replace: {in: input.extra, pattern: plain, with: altered}}}\n"
+        "  - {id: mask, on: tool.after, then: {replace: {in: result, pattern: s3cret, with: '***'}}}\n"
+    )
+    trial = Trial([["echo a", "echo c"]], options={"config": file})
+
+    def bash(command: str, extra: str, state: State) -> str:
+        """Runs a command."""
+        return trial.bash(f"{command} {extra}")
+
+    tool = create_tool_from_function(bash, inputs_from_state={"extra": "extra"})
+    run_with_state(trial, tool, is_async, extra=extra)
+    ran = {"echo plain": "echo altered", "echo b": "echo b"}.get(extra)
+    assert sorted(trial.ran) == ([] if ran is None else [f"echo a {ran}", f"echo c {ran}"])
+    reasons = {"rm x": "Not rm.", "git push": "This pushes."}
+    assert trial.read_last.count(reasons.get(extra, "***")) == 2
+    entries = record()
+    assert [each["event"] for each in entries].count("tool.after") == len(trial.ran)
+    assert all("extra" in each["input"] for each in entries if each["event"] == "tool.after")
+
+
+@ASYNC
+def test_a_call_without_values_from_the_state_is_decided_once(is_async: bool) -> None:
+    trial = Trial([["echo a", "echo a", "rm x"]])
+
+    def bash(command: str, state: State) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    run_with_state(trial, create_tool_from_function(bash), is_async)
+    assert trial.ran == ["echo a", "echo a"]
+    assert [each["event"] for each in record()].count("tool.before") == 3
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_results_are_masked_whatever_another_hook_puts_after_them(place: int) -> None:
+    class Adding:
+        allowed_hook_points = ("after_tool",)
+
+        def run(self, state: Any) -> None:
+            state.set("messages", [ChatMessage.from_user("Go on.")])
+
+    trial = Trial([["echo a", "echo b"]])
+    agent, hooks = make_agent(trial)
+    hooks["after_tool"].insert(place, Adding())
+    agent.run(messages=[ChatMessage.from_user("Go.")])
+    assert "Go on." in trial.read_last
+    assert trial.read_last.count("***") == 2
+    assert "s3cret" not in str(trial.requests)

@@ -1,6 +1,8 @@
 """Haystack: `Agent(…, hooks=hookline_hooks())`.
 
-No hook of Haystack's is told that a run failed, so the methods that run an agent are wrapped too.
+No hook of Haystack's is told that a run failed, so the methods that run an agent are wrapped too. Haystack puts values from the
+state into a call after its hooks, so those that run a tool are wrapped as well: a call that no hook has decided about is decided
+there.
 """
 
 from __future__ import annotations
@@ -8,23 +10,27 @@ from __future__ import annotations
 import dataclasses
 import functools
 import weakref
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import HooklineError, extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, current_run
+from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 
 with extra_required("hookline.frameworks.haystack needs Haystack", "haystack"):
     from haystack.components.agents import Agent
-    from haystack.components.agents.state import replace_values
+    from haystack.components.agents.state import State, replace_values
     from haystack.dataclasses import ChatMessage
+    from haystack.tools import Tool
+    from haystack.tools.errors import ToolInvocationError
 
 SUPPORT: Final = FrameworkSupport(
     name="haystack",
@@ -46,6 +52,7 @@ SUPPORT: Final = FrameworkSupport(
 def hookline_hooks(**options: Unpack[HookOptions]) -> dict[str, list[Any]]:
     """A value for the agent's `hooks`. To add hooks of your own, put them before these in the lists."""
     _watch_runs()
+    _guard_tools()
     shared = _Shared(FrameworkHooks(SUPPORT, options))
     points = ("before_run", "before_llm", "before_tool", "after_tool", "on_exit", "after_run")
     return {point: [HooklineHook(point, shared)] for point in points}
@@ -68,6 +75,8 @@ class _WatchedRun:
 
 
 _watched_run: Final[ContextVar[_WatchedRun | None]] = ContextVar("haystack_watched_run", default=None)
+_decided_calls: Final[ContextVar[Sequence[DecidedCall]]] = ContextVar("haystack_decided_calls", default=())
+"""Those that the agent is about to run. Empty inside of a tool."""
 
 
 def _check_order(agent: Any) -> None:
@@ -83,10 +92,11 @@ def _check_order(agent: Any) -> None:
 def _watching(agent: Any) -> Iterator[_WatchedRun]:
     _check_order(agent)
     watched, outer = _WatchedRun(), current_run.get()
-    token = _watched_run.set(watched)
+    token, calls = _watched_run.set(watched), _decided_calls.set(())
     try:
         yield watched
     finally:
+        _decided_calls.reset(calls)
         _watched_run.reset(token)
         current_run.set(outer)
 
@@ -117,6 +127,73 @@ def _watch_runs() -> None:
                 raise
 
     Agent.run, Agent.run_async = watched_run, watched_run_async
+
+
+def _guard_tools() -> None:
+    """Once for the process. Calls of agents without hooks of ours stay as they are."""
+    if hasattr(Tool.invoke, "__wrapped__"):
+        return
+    invoke, invoke_async = Tool.invoke, Tool.invoke_async
+
+    @functools.wraps(invoke)
+    def guarded(tool: Any, **kwargs: Any) -> Any:
+        found = _find_decided(tool, kwargs)
+        if found is None:
+            return invoke(tool, **kwargs)
+        decided, call = found
+        given = _allowed(tool, decided, call, decided.answer_sync(call), kwargs)
+        with _inside_tool():
+            return invoke(tool, **given)
+
+    @functools.wraps(invoke_async)
+    async def guarded_async(tool: Any, **kwargs: Any) -> Any:
+        found = _find_decided(tool, kwargs)
+        if found is None:
+            return await invoke_async(tool, **kwargs)
+        decided, call = found
+        given = _allowed(tool, decided, call, await decided.answer(call), kwargs)
+        with _inside_tool():
+            return await invoke_async(tool, **given)
+
+    Tool.invoke, Tool.invoke_async = guarded, guarded_async  # type: ignore[method-assign]
+
+
+def _find_decided(tool: Any, kwargs: dict[str, Any]) -> tuple[DecidedCall, FrameworkCall] | None:
+    """The decision that is nearest to the call, and the call as it is now."""
+    listed = [each for each in _decided_calls.get() if each.call.name == tool.name]
+    if not listed:
+        return None
+    input = to_plain_value({name: value for name, value in kwargs.items() if not _is_injected(name, value)})
+    same = [each for each in listed if deep_equal(each.call.input, input)]
+    less = [each for each in listed if deep_equal(each.call.input, {key: input.get(key) for key in each.call.input})]
+    decided = (same or less or listed)[0]
+    return decided, FrameworkCall(tool.name, input, decided.call.id)
+
+
+def _is_injected(name: str, value: Any) -> bool:
+    """What is Haystack's own, and no value."""
+    return isinstance(value, State) or (name == "streaming_callback" and callable(value))
+
+
+def _allowed(
+    tool: Any, decided: DecidedCall, call: FrameworkCall, answer: CallAnswer, kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments to run with. Raises the refusal."""
+    if answer.input is None:
+        raise ToolInvocationError(answer.refusal or "Not approved.", tool_name=tool.name)
+    decided.mark_running(call, answer.input)
+    if not answer.is_changed:
+        return kwargs
+    return {**{name: value for name, value in kwargs.items() if _is_injected(name, value)}, **answer.input}
+
+
+@contextmanager
+def _inside_tool() -> Iterator[None]:
+    token = _decided_calls.set(())
+    try:
+        yield
+    finally:
+        _decided_calls.reset(token)
 
 
 class HooklineHook:
@@ -153,12 +230,14 @@ class _Shared:
     def __init__(self, hooks: FrameworkHooks) -> None:
         self.hooks = hooks
         self._runs: weakref.WeakKeyDictionary[Any, AgentRun] = weakref.WeakKeyDictionary()
-        self._running: weakref.WeakKeyDictionary[Any, list[tuple[Any, FrameworkCall]]] = weakref.WeakKeyDictionary()
-        """The calls that run: as Haystack has them, and as the model made them. Not every model gives them an id."""
+        self._running: weakref.WeakKeyDictionary[Any, list[tuple[Any, DecidedCall]]] = weakref.WeakKeyDictionary()
+        """The calls that run: as Haystack has them, and what was decided. Not every model gives them an id."""
 
     def set_current(self, state: Any, point: str) -> None:
         """Tools run after `before_tool`: an agent that one of them starts is a sub-agent."""
         if point in ("before_tool", "after_tool"):
+            running = self._running.get(state, []) if point == "before_tool" else []
+            _decided_calls.set(tuple(decided for _, decided in running))
             current_run.set(self._run_of(state) if point == "before_tool" else None)
         watched = _watched_run.get()
         if watched is not None:
@@ -192,7 +271,7 @@ class _Shared:
         messages = list(state.data["messages"])
         last = await self._after_model(run, messages[-1])
         kept, refused = [], []
-        running = self._running[state] = list[tuple[Any, FrameworkCall]]()
+        running = self._running[state] = list[tuple[Any, DecidedCall]]()
         for call in last.tool_calls:
             made = _call_of(call)
             answer = await run.before_tool(made)
@@ -202,36 +281,37 @@ class _Shared:
                 continue
             changed = dataclasses.replace(call, arguments=answer.input) if answer.is_changed else call
             kept.append(changed)
-            running.append((changed, made))
+            running.append((changed, DecidedCall(run, made, answer.input)))
         if kept == list(last.tool_calls) and last is messages[-1]:
             return
         rest = [ChatMessage.from_assistant(text=last.text, tool_calls=kept)] if kept else []
         _set(state, [*messages[:-1], *refused, *rest])
 
     async def after_tool(self, state: Any) -> None:
-        run = self._run_of(state)
         messages = list(state.data["messages"])
         for at in range(len(messages) - 1, -1, -1):
             results = messages[at].tool_call_results
-            if not results:
+            if messages[at].tool_calls:
                 break
-            made = self._take_running(state, results[0].origin)
-            if made is not None:
-                messages[at] = await self._after_result(run, made, messages[at])
+            if not results:  # a hook before ours has put a message there
+                continue
+            decided = self._take_running(state, results[0].origin)
+            if decided is not None and not decided.was_stopped:
+                messages[at] = await self._after_result(decided, messages[at])
         _set(state, messages)
 
-    def _take_running(self, state: Any, call: Any) -> FrameworkCall | None:
+    def _take_running(self, state: Any, call: Any) -> DecidedCall | None:
         """None for a refused call, which has a result too. Calls may be equal, share an id, or have none."""
         running = self._running.get(state, [])
         if not running:
             return None
         return running.pop(next((at for at, (each, _) in enumerate(running) if each == call), 0))[1]
 
-    async def _after_result(self, run: AgentRun, made: FrameworkCall, message: Any) -> Any:
-        result = message.tool_call_results[0]
-        value, input = to_plain_value(result.result), to_plain_value(result.origin.arguments)
+    async def _after_result(self, decided: DecidedCall, message: Any) -> Any:
+        result, call = message.tool_call_results[0], decided.call
+        value = to_plain_value(result.result)
         error = value_text(value) if result.error else None
-        after = await run.after_tool(made, None if result.error else value, input=input, error=error)
+        after = await decided.run.after_tool(call, None if result.error else value, input=call.input, error=error)
         if not after.is_changed and not after.notes:
             return message
         text = after.text if after.is_changed else f"{value_text(value)}\n{after.notes}"
