@@ -9,6 +9,7 @@ import pytest
 from crewai.flow import Flow
 from crewai.hooks import InterceptionPoint
 from crewai.hooks.dispatch import clear_all, register, unregister
+from crewai.tools import BaseTool
 from driver_crewai import ListedBash, TrialModel, make_agent, make_crew, make_tool, run, run_delegation
 from trial import CONFIG, Trial, record
 
@@ -35,6 +36,58 @@ def test_an_input_that_another_hook_changed_is_decided_about(hooks: Any) -> None
         unregister(InterceptionPoint.PRE_TOOL_CALL, swap)
     assert trial.ran == []
     assert "Not rm." in trial.read_last
+
+
+@pytest.mark.parametrize("writes_text", [False, True], ids=["native", "text"])
+@pytest.mark.parametrize("left", ["rm x", "echo plain"])
+def test_what_another_hook_makes_of_a_call_is_recorded_as_it_runs(hooks: Any, left: str, writes_text: bool) -> None:
+    def swap(context: Any) -> None:
+        context.tool_input["command"] = left
+
+    trial = Trial([["echo safe"]])
+    register(InterceptionPoint.PRE_TOOL_CALL, swap)
+    try:
+        make_crew(trial, make_agent(trial, llm=TrialModel(trial, writes_text=writes_text))).kickoff()
+    finally:
+        unregister(InterceptionPoint.PRE_TOOL_CALL, swap)
+    assert trial.ran == ([] if left == "rm x" else ["echo altered"])
+    after = [each["input"]["command"] for each in record() if each["event"] == "tool.after"]
+    assert after == trial.ran
+    assert "s3cret" not in str(trial.requests)
+
+
+@pytest.mark.parametrize("writes_text", [False, True], ids=["native", "text"])
+def test_an_argument_that_another_hook_takes_away_is_a_change(writes_text: bool, own_state: Path) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks: [{id: dry, on: tool.before, when: {not: {fact: {tool.input.dry_run: true}}}, then: {deny: Only dry.}}]"
+    )
+    trial = Trial([["echo a"]])
+
+    class Bash(BaseTool):
+        name: str = "bash"
+        description: str = "Runs a command."
+
+        def _run(self, command: str, dry_run: bool = False) -> str:
+            return trial.bash(f"{command} {dry_run}")
+
+    def add(context: Any) -> None:
+        context.tool_input["dry_run"] = True
+
+    def take(context: Any) -> None:
+        del context.tool_input["dry_run"]
+
+    register(InterceptionPoint.PRE_TOOL_CALL, add)
+    made = HooklineHooks(config=file).install()
+    register(InterceptionPoint.PRE_TOOL_CALL, take)
+    try:
+        make_crew(trial, make_agent(trial, llm=TrialModel(trial, writes_text=writes_text), tools=[Bash()])).kickoff()
+    finally:
+        unregister(InterceptionPoint.PRE_TOOL_CALL, add)
+        unregister(InterceptionPoint.PRE_TOOL_CALL, take)
+        made.close()
+    assert trial.ran == []
+    assert "Only dry." in trial.read_last
 
 
 def test_tools_have_a_decision_even_if_the_program_removes_all_hooks(hooks: Any) -> None:

@@ -76,6 +76,7 @@ class _DecidedCall:
         self.run, self.call, self.answer, self.outer = run, call, answer, outer
         self.outer_run = current_run.get()
         self.error: str | None = None  # of the tool
+        self.is_running = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,8 +303,12 @@ class HooklineHooks:
     def _decide_and_run(self, tool: Any, original: Callable[..., Any], asked: dict[str, Any], method: str) -> Any:
         run, call = self.current(), FrameworkCall(sanitize_tool_name(tool.name), _plain(asked))
         answer = self.hooks.run_sync(run.before_tool(call))
+        pending = _redecided(call, answer)
         if answer.input is None:
             return answer.refusal or "Not approved."
+        if pending is not None:
+            with _execution(pending):
+                return original(tool, **_arguments(method, _restored(asked, call.input, answer.input)))
         decided = _DecidedCall(run, call, answer, None)
         try:
             with _execution(decided), run.tool_context():
@@ -317,8 +322,12 @@ class HooklineHooks:
     ) -> Any:
         run, call = self.current(), FrameworkCall(sanitize_tool_name(tool.name), _plain(asked))
         answer = await run.before_tool(call)
+        pending = _redecided(call, answer)
         if answer.input is None:
             return answer.refusal or "Not approved."
+        if pending is not None:
+            with _execution(pending):
+                return await original(tool, **_arguments(method, _restored(asked, call.input, answer.input)))
         decided = _DecidedCall(run, call, answer, None)
         try:
             with _execution(decided), run.tool_context():
@@ -348,20 +357,32 @@ def _decision_of(tool: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     if decided is None or decided.call.name != name or decided.answer.input is None:
         return None
     given = _plain(_named(tool, method, args, kwargs))
-    allowed = decided.answer.input
-    return decided if all(name in allowed and deep_equal(allowed[name], given[name]) for name in given) else None
+    accepted = tool.args_schema.model_fields if tool.args_schema is not None else decided.answer.input
+    allowed = {key: value for key, value in decided.answer.input.items() if key in given or key in accepted}
+    return decided if deep_equal(allowed, given) else None  # CrewAI leaves out what the tool does not take
+
+
+def _redecided(call: FrameworkCall, answer: CallAnswer) -> _DecidedCall | None:
+    """The call of the agent that has become this one. CrewAI's hooks see its result."""
+    pending = _decided_call.get()
+    if pending is None or pending.is_running or pending.call.name != call.name:
+        return None
+    pending.call, pending.answer = call, answer
+    return pending
 
 
 @contextmanager
 def _execution(decided: _DecidedCall) -> Iterator[None]:
     """Around a tool's own code, which may call other methods of the tool."""
-    token = _decided_call.set(decided)
+    token, outer = _decided_call.set(decided), decided.is_running
+    decided.is_running = True
     try:
         yield
     except Exception as error:
         decided.error = f"{type(error).__name__}: {error}"
         raise
     finally:
+        decided.is_running = outer
         _decided_call.reset(token)
 
 
