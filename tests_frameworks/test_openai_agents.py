@@ -12,6 +12,7 @@ from agents import Agent, ApplyPatchTool, CustomTool, LocalShellTool, Runner, Sh
 from agents.editor import ApplyPatchOperation
 from agents.testing import ScriptedModel, assistant_message, function_call
 from mcp.types import CallToolResult, TextContent, Tool
+from openai.types.responses.response_output_item import LocalShellCallAction
 
 from hookline.errors import HooklineError
 from hookline.frameworks.openai_agents import HooklineHooks, RunStopped
@@ -47,6 +48,22 @@ def test_the_local_shell(hooks: Any) -> None:
     tool = LocalShellTool(executor=lambda request: ran.append(request) or "x")
     request = SimpleNamespace(data=SimpleNamespace(call_id="c", action=SimpleNamespace(command=["rm", "-rf", "x"])))
     hooks("hooks: [{id: no, on: tool.before, when: {input: {command: {command: rm}}}, then: {deny: No.}}]").guard_tool(
+        tool
+    )
+    assert "No." in asyncio.run(tool.executor(request))
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [({"env": {"LD_PRELOAD": "x"}}, "env.LD_PRELOAD"), ({"working_directory": "/x"}, "cwd"), ({"user": "x"}, "user")],
+)
+def test_hooks_see_where_the_local_shell_runs_a_command(hooks: Any, given: dict[str, Any], shown: str) -> None:
+    ran: list[Any] = []
+    tool = LocalShellTool(executor=lambda request: ran.append(request) or "x")
+    action = LocalShellCallAction(**{"command": ["make"], "env": {}, "type": "exec", **given})
+    request = SimpleNamespace(data=SimpleNamespace(call_id="c", action=action))
+    hooks(f"hooks: [{{id: no, on: tool.before, when: {{input: {{{shown}: x}}}}, then: {{deny: No.}}}}]").guard_tool(
         tool
     )
     assert "No." in asyncio.run(tool.executor(request))

@@ -11,6 +11,7 @@ from driver_pydantic_ai import make_model
 from pydantic_ai import Agent, FunctionToolset, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.capabilities.abstract import CapabilityOrdering
+from pydantic_ai.exceptions import SkipToolExecution
 from pydantic_ai.toolsets import WrapperToolset
 from trial import Trial, record
 
@@ -129,6 +130,41 @@ def test_an_ask_about_a_changed_call_is_a_no(rewrite: Any) -> None:
     hooks.close()
     assert trial.ran == []
     assert "This pushes." in trial.read_last
+
+
+@RUNS
+def test_a_result_that_a_toolset_hands_over_as_skipped_is_masked(run: Any) -> None:
+    class Skipping(WrapperToolset[Any]):
+        async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
+            raise SkipToolExecution(await super().call_tool(name, tool_args, ctx, tool))
+
+    trial = Trial([["echo a"]])
+    agent, hooks = make(trial, Skipping(toolset_of(trial)))
+    run(agent)
+    hooks.close()
+    assert trial.ran == ["echo a"]
+    assert "ran echo a ***" in trial.read_last
+    assert [each["event"] for each in record()].count("tool.after") == 1
+
+
+@RUNS
+@pytest.mark.parametrize("name", ["before_tool_execute", "after_tool_execute"])
+def test_what_another_capability_does_around_a_tool_is_judged(run: Any, name: str) -> None:
+    """pydantic-ai calls these two inside of what wraps a tool's execution."""
+
+    class Other(AbstractCapability[Any]):
+        async def before_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {"command": "rm x"} if name == "before_tool_execute" else args
+
+        async def after_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, result: Any) -> Any:
+            return f"again {result}"
+
+    trial = Trial([["echo a"]])
+    agent, hooks = make(trial, toolset_of(trial), Other())
+    run(agent)
+    hooks.close()
+    assert trial.ran == ([] if name == "before_tool_execute" else ["echo a"])
+    assert ("Not rm." if name == "before_tool_execute" else "again ran echo a ***") in trial.read_last
 
 
 def test_another_tool_is_decided_about(own_state: Any) -> None:

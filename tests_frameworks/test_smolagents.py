@@ -15,7 +15,7 @@ from smolagents.models import (
     ChatMessageToolCallFunction,
     ChatMessageToolCallStreamDelta,
 )
-from trial import Trial
+from trial import CONFIG, Trial
 
 from hookline.frameworks.smolagents import HooklineHooks, RunStopped
 
@@ -164,3 +164,22 @@ def test_a_model_that_the_program_calls_is_left_alone(own_state: Path) -> None:
     agent = ToolCallingAgent(tools=[], model=TrialModel(trial), verbosity_level=0)
     HooklineHooks(config=own_state / "h.yaml").install(agent)
     assert agent.model.generate([ChatMessage(role="user", content="Hello.")]).tool_calls
+
+
+@pytest.mark.parametrize("code", ["given('rm x')", "given(command='rm x')", "given.forward('rm x')", "other('rm x')"])
+def test_a_tool_that_comes_with_the_task_is_decided_about(code: str) -> None:
+    trial, inner = Trial([]), Trial([["rm x"]])
+    other = ToolCallingAgent(
+        tools=[make_tool(inner)], model=TrialModel(inner), name="other", description="Works.", verbosity_level=0
+    )
+
+    class Code(Model):
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            trial.requests.append(str(messages))
+            said = f"print({code})" if len(trial.requests) == 1 else "final_answer('done')"
+            return ChatMessage(role="assistant", content=f"<code>\n{said}\n</code>")
+
+    agent = CodeAgent(tools=[], model=Code(), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.", additional_args={"given": make_tool(trial), "other": other}) == "done"
+    assert trial.ran + inner.ran == []

@@ -211,8 +211,9 @@ class HooklineHooks:
             commands = action.commands if hasattr(action, "commands") else [list(action.command)]
             refused, given = [], []
             run = self.current()
+            around = _surroundings(action)
             for at, command in enumerate(commands):
-                call = FrameworkCall("shell", {"command": command}, f"{request.data.call_id}-{at}")
+                call = FrameworkCall("shell", {"command": command, **around}, f"{request.data.call_id}-{at}")
                 answer = await run.before_tool(call, approved=False)
                 if answer.input is None or answer.is_changed:
                     refused.append(answer.refusal or f"A hook wants another command: {answer.input}")
@@ -477,6 +478,12 @@ def _with_text(item: Any, text: str) -> Any:
 
 
 FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, lambda role, text: {"role": role, "content": text})
+
+
+def _surroundings(action: Any) -> dict[str, Any]:
+    """What else decides what a command of the local shell does."""
+    named = {"cwd": "working_directory", "env": "env", "user": "user"}
+    return {name: to_plain_value(value) for name, given in named.items() if (value := getattr(action, given, None))}
 
 
 def _seam_of(tool: Any) -> Any:

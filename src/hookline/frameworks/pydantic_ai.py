@@ -153,7 +153,11 @@ class HooklineCapability(AbstractCapability[Any]):
         try:
             with run.tool_context(), decided.pending(made):
                 result = await handler(_changed_args(args, made.input, answer.input))
-        except (ApprovalRequired, CallDeferred, SkipToolExecution):
+        except SkipToolExecution as skipped:
+            if not decided.has_run:
+                raise
+            result = skipped.result
+        except (ApprovalRequired, CallDeferred):
             run.keep_decision(made, answer)
             raise
         except Exception as error:

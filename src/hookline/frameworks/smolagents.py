@@ -336,5 +336,18 @@ class _HookedExecutor:
                 self._hookline.guard_tool(tool)
         self._inner.send_tools({name: _callable_only(tool) for name, tool in tools.items()})
 
+    def send_variables(self, variables: dict[str, Any]) -> None:
+        """The program may give the code a tool or an agent with its task."""
+        given = dict(variables)
+        for name, value in variables.items():
+            if isinstance(value, Tool):
+                self._hookline.guard_tool(value)
+            elif isinstance(value, MultiStepAgent):
+                self._hookline.install(value)
+            else:
+                continue
+            given[name] = _callable_only(value)
+        self._inner.send_variables(given)
+
     def __call__(self, code: str) -> Any:
         return self._inner(self._hookline.judge_code(code))
