@@ -289,7 +289,7 @@ def _guard_pipeline() -> None:
         await _after_tool(undecided, context)
         return context.result
 
-    FunctionMiddlewarePipeline.execute = guarded  # type: ignore[method-assign]
+    FunctionMiddlewarePipeline.execute = guarded
 
 
 def _guard_invoke() -> None:
@@ -330,7 +330,7 @@ def _guard_function() -> None:
         with decided.running(call, answer.input):
             return call_function(tool, **answer.input) if answer.is_changed else call_function(tool, *args, **kwargs)
 
-    FunctionTool.__call__ = guarded  # type: ignore[method-assign]
+    FunctionTool.__call__ = guarded
 
 
 def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> Any:

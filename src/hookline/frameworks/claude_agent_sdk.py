@@ -197,7 +197,7 @@ def _guard_permissions() -> None:
         if ours is not None and query.can_use_tool is not None:
             query.can_use_tool = _guard_permission(query.can_use_tool, ours)
 
-    Query.__init__ = guarded  # type: ignore[method-assign]
+    Query.__init__ = guarded
 
 
 def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: HooklineHooks) -> Callable[..., Any]:

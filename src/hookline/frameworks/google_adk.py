@@ -279,7 +279,7 @@ def _guard_order() -> None:
             found = given[replaced] = answer
         return found
 
-    PluginManager._run_callbacks = guarded  # type: ignore[method-assign]
+    PluginManager._run_callbacks = guarded
 
 
 def _guard_run(tool: Any) -> None:

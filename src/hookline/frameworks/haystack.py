@@ -155,7 +155,7 @@ def _guard_tools() -> None:
         with _inside_tool():
             return await invoke_async(tool, **given)
 
-    Tool.invoke, Tool.invoke_async = guarded, guarded_async  # type: ignore[method-assign]
+    Tool.invoke, Tool.invoke_async = guarded, guarded_async
 
 
 def _find_decided(tool: Any, kwargs: dict[str, Any]) -> tuple[DecidedCall, FrameworkCall] | None:
