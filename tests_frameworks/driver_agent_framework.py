@@ -16,6 +16,7 @@ from agent_framework import (
     FunctionInvocationLayer,
     Message,
     ResponseStream,
+    WorkflowBuilder,
     tool,
 )
 from trial import Trial
@@ -133,6 +134,60 @@ def run_as_tool(trial: Trial) -> None:
     _guarded(trial, hooks, go())
 
 
-PATHS = {"session": run, "no session": run_without_session, "stream": run_stream, "as_tool": run_as_tool}
+def run_approved(trial: Trial) -> None:
+    """A person approves each call in the framework's own way, and hooks decide afterwards."""
+
+    @tool(approval_mode="always_require")
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    hooks = hookline_middleware(**trial.options)
+    agent = Agent(TrialClient(trial), name="main", tools=[bash], middleware=hooks)
+
+    async def go() -> None:
+        session = agent.create_session()
+        response = await agent.run(trial.prompt, session=session)
+        while response.user_input_requests:
+            answers = [each.to_function_approval_response(True) for each in response.user_input_requests]
+            response = await agent.run(Message("user", answers), session=session)
+        trial.final = response.text
+
+    _guarded(trial, hooks, go())
+
+
+def run_tools_of_the_run(trial: Trial) -> None:
+    hooks = hookline_middleware(**trial.options)
+    agent = Agent(TrialClient(trial), name="main", middleware=hooks)
+
+    @tool(approval_mode="never_require")
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    async def go() -> None:
+        trial.final = (await agent.run(trial.prompt, tools=[bash])).text
+
+    _guarded(trial, hooks, go())
+
+
+def run_workflow(trial: Trial) -> None:
+    agent, hooks = make_agent(trial)
+
+    async def go() -> None:
+        await WorkflowBuilder(start_executor=agent).build().run(trial.prompt)
+
+    _guarded(trial, hooks, go())
+
+
+PATHS = {
+    "session": run,
+    "no session": run_without_session,
+    "stream": run_stream,
+    "as_tool": run_as_tool,
+    "approved by the framework": run_approved,
+    "tools of the run": run_tools_of_the_run,
+    "workflow": run_workflow,
+}
 AGENT_PATHS = ("session", "no session", "stream")
 STOP_PATHS = ("session", "no session")

@@ -13,6 +13,7 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
+from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.workflow import FunctionNode, Workflow
 from google.adk.workflow._tool_node import _ToolNode
@@ -136,6 +137,43 @@ def _constant(command: str) -> Any:
     return give
 
 
+def run_confirmed(trial: Trial) -> None:
+    """A person confirms each call in ADK's own way, and hooks decide before and after."""
+
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    trial.approves = True
+    trial.steps = [[command] for commands in trial.steps for command in commands]
+    model = TrialModel(model="scripted", trial=trial)
+    _run(trial, LlmAgent(name="main", model=model, tools=[FunctionTool(bash, require_confirmation=True)]))
+
+
+def run_toolset(trial: Trial) -> None:
+    """Tools that are made for each request, with another name."""
+
+    class Tools(BaseToolset):
+        async def get_tools(self, readonly_context: Any = None) -> list[Any]:
+            def sh(command: str) -> str:
+                """Runs a command."""
+                return trial.bash(command)
+
+            return [FunctionTool(sh)]
+
+    class Prefixed(TrialModel):
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            async for response in super().generate_content_async(llm_request, stream):
+                for part in response.content.parts:
+                    if part.function_call:
+                        part.function_call.name = "my_sh"
+                yield response
+
+    trial.options = {"kinds": {"my_sh": "shell"}, **trial.options}
+    model = Prefixed(model="scripted", trial=trial)
+    _run(trial, LlmAgent(name="main", model=model, tools=[Tools(tool_name_prefix="my")]))
+
+
 class CodeModel(TrialModel):
     """Writes code as text."""
 
@@ -169,5 +207,7 @@ PATHS = {
     "AgentTool": run_agent_tool,
     "transfer": run_transfer,
     "workflow": run_workflow,
+    "confirmed": run_confirmed,
+    "toolset": run_toolset,
 }
 AGENT_PATHS = ("async", "streaming")

@@ -8,7 +8,7 @@ from typing import Any
 from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.tools import create_tool_from_function
+from haystack.tools import Toolset, create_tool_from_function
 from trial import Trial
 
 from hookline.frameworks.haystack import hookline_hooks
@@ -86,5 +86,22 @@ def run_subagent(trial: Trial) -> None:
     _finish(trial, hooks, outer.run(messages=[ChatMessage.from_user("Delegate it.")]))
 
 
-PATHS = {"sync": run, "async": run_async, "streaming": run_streaming, "sub-agent": run_subagent}
+def run_tools_of_the_run(trial: Trial) -> None:
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    hooks = hookline_hooks(**trial.options)
+    agent = Agent(chat_generator=TrialGenerator(trial), hooks=hooks)
+    messages, tools = [ChatMessage.from_user(trial.prompt)], Toolset([create_tool_from_function(bash)])
+    _finish(trial, hooks, agent.run(messages=messages, tools=tools))
+
+
+PATHS = {
+    "sync": run,
+    "async": run_async,
+    "streaming": run_streaming,
+    "sub-agent": run_subagent,
+    "tools of the run": run_tools_of_the_run,
+}
 AGENT_PATHS = ("sync", "async", "streaming")

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, ToolRetryMiddleware
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -173,6 +174,80 @@ def run_subagent(trial: Trial) -> None:
     hooks.close()
 
 
+def run_restored(trial: Trial) -> None:
+    """Every step of the graph is another process's, which has only the checkpoint."""
+    saved = InMemorySaver()
+    config = {"configurable": {"thread_id": "t1"}}
+    given: Any = {"messages": [("user", trial.prompt)]}
+    while True:
+        agent, hooks = make_agent(trial, checkpointer=saved, interrupt_before=["tools"])
+        state = agent.invoke(given, config)
+        given = None
+        hooks.close()
+        if not agent.get_state(config).next:
+            return _finish(trial, state)
+
+
+def run_forged(trial: Trial) -> None:
+    """The program writes calls into the state, as if the model had made them."""
+    agent, hooks = make_agent(Trial([], options=trial.options), checkpointer=InMemorySaver())
+    trial.requests.append("no model")
+    inner = make_tool(trial)
+    agent.nodes["tools"].bound.tools_by_name["bash"] = inner
+    config = {"configurable": {"thread_id": "t1"}}
+    for number, commands in enumerate(trial.steps):
+        calls = [{"name": "bash", "args": {"command": c}, "id": f"f{number}-{i}"} for i, c in enumerate(commands)]
+        agent.update_state(config, {"messages": [AIMessage("", tool_calls=calls)]}, as_node="model")
+        agent.invoke(None, config)
+    hooks.close()
+
+
+def run_approved(trial: Trial) -> None:
+    """A person approves each call in LangChain's own way, and hooks decide afterwards."""
+    hooks = HooklineMiddleware(**trial.options)
+    person = HumanInTheLoopMiddleware(interrupt_on={"bash": True})
+    agent = create_agent(
+        ScriptedModel(trial=trial), [make_tool(trial)], middleware=[person, hooks], checkpointer=InMemorySaver()
+    )
+    config = {"configurable": {"thread_id": "t1"}}
+    state = agent.invoke({"messages": [("user", trial.prompt)]}, config)
+    while "__interrupt__" in state:
+        (asked,) = state["__interrupt__"]
+        decisions = [{"type": "approve"} for _ in asked.value["action_requests"]]
+        state = agent.invoke(Command(resume={"decisions": decisions}), config)
+    _finish(trial, state)
+    hooks.close()
+
+
+def run_retried(trial: Trial) -> None:
+    hooks = HooklineMiddleware(**trial.options)
+
+    class Inner(ToolRetryMiddleware):
+        """LangChain takes each class once."""
+
+    around, inside = (kind(max_retries=1, initial_delay=0, jitter=False) for kind in (ToolRetryMiddleware, Inner))
+    agent = create_agent(ScriptedModel(trial=trial), [make_tool(trial)], middleware=[around, hooks, inside])
+    _finish(trial, agent.invoke({"messages": [("user", trial.prompt)]}))
+    hooks.close()
+
+
+def run_late_tool(trial: Trial) -> None:
+    """Middleware gives the model a tool that the agent does not know, and runs it."""
+    late = make_tool(trial)
+
+    class Adding(AgentMiddleware[Any, Any, Any]):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(tools=[*request.tools, late]))
+
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(tool=late))
+
+    hooks = HooklineMiddleware(**trial.options)
+    agent = create_agent(ScriptedModel(trial=trial), [], middleware=[Adding(), hooks])
+    _finish(trial, agent.invoke({"messages": [("user", trial.prompt)]}))
+    hooks.close()
+
+
 PATHS = {
     "sync": run,
     "async": run_async,
@@ -184,6 +259,11 @@ PATHS = {
     "ToolNode": run_tool_node,
     "ToolNode, async": run_tool_node_async,
     "sub-agent": run_subagent,
+    "restored checkpoint": run_restored,
+    "forged call": run_forged,
+    "approved by LangChain": run_approved,
+    "retried": run_retried,
+    "late tool": run_late_tool,
 }
 AGENT_PATHS = ("sync", "async", "stream", "async stream", "batch")
 PAUSES = True

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from agents import Agent, ModelSettings, RunConfig, Runner, function_tool, handoff
+from agents import Agent, ModelSettings, RunConfig, Runner, RunState, function_tool, handoff
 from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.testing import ScriptedModel, assistant_message, function_call
@@ -227,6 +227,39 @@ def run_other_model(trial: Trial) -> None:
     hooks.close()
 
 
+def run_restored(trial: Trial) -> None:
+    """A person approves each call in the SDK's own way, and another process goes on with the run."""
+    model = TrialModel(trial)
+
+    def new_agent() -> tuple[Agent[Any], HooklineHooks]:
+        @function_tool(needs_approval=True)
+        def bash(command: str) -> str:
+            """Runs a command."""
+            return trial.bash(command)
+
+        hooks = HooklineHooks(**trial.options)
+        return hooks.install(Agent("main", model=model, tools=[bash])), hooks
+
+    async def go() -> None:
+        agent, hooks = new_agent()
+        result = await Runner.run(agent, trial.prompt)
+        while result.interruptions:
+            saved = result.to_state().to_json()
+            hooks.close()
+            agent, hooks = new_agent()
+            state = await RunState.from_json(agent, saved)
+            for item in state.get_interruptions():
+                state.approve(item)
+            result = await Runner.run(agent, state)
+        trial.final = str(result.final_output)
+        hooks.close()
+
+    try:
+        asyncio.run(go())
+    except RunStopped as stopped:
+        trial.halted = str(stopped)
+
+
 PATHS = {
     "async": run,
     "sync": run_sync,
@@ -238,5 +271,6 @@ PATHS = {
     "tools of a sandbox": run_own_tools,
     "late tool": run_late_tool,
     "model of the run": run_other_model,
+    "restored state": run_restored,
 }
 AGENT_PATHS = ("async", "sync", "streamed")

@@ -5,8 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ExternalToolset, ToolApproved, ToolDenied
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai import (
+    Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
+    ExternalToolset,
+    FunctionToolset,
+    ToolApproved,
+    ToolDenied,
+)
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.tools import ToolDefinition
 from trial import Trial
@@ -163,6 +171,73 @@ def run_external(trial: Trial) -> None:
     _guarded(trial, hooks, lambda: asyncio.run(go()))
 
 
+def _toolset(trial: Trial, **more: Any) -> Any:
+    toolset: Any = FunctionToolset()
+
+    @toolset.tool_plain(**more)
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    return toolset
+
+
+def run_toolsets_of_the_run(trial: Trial) -> None:
+    hooks = HooklineCapability(**trial.options)
+    agent: Any = Agent(make_model(trial), capabilities=[hooks])
+
+    def go() -> None:
+        trial.final = str(agent.run_sync(trial.prompt, toolsets=[_toolset(trial)]).output)
+
+    _guarded(trial, hooks, go)
+
+
+def run_overridden_toolsets(trial: Trial) -> None:
+    hooks = HooklineCapability(**trial.options)
+    agent: Any = Agent(make_model(trial), capabilities=[hooks])
+
+    def go() -> None:
+        with agent.override(toolsets=[_toolset(trial)]):
+            trial.final = str(agent.run_sync(trial.prompt).output)
+
+    _guarded(trial, hooks, go)
+
+
+def run_approved(trial: Trial) -> None:
+    """A person approves each call in pydantic-ai's own way, and hooks decide afterwards."""
+    hooks = HooklineCapability(**trial.options)
+    toolset = _toolset(trial, requires_approval=True)
+    agent: Any = Agent(
+        make_model(trial), toolsets=[toolset], capabilities=[hooks], output_type=[str, DeferredToolRequests]
+    )
+
+    def go() -> None:
+        result = agent.run_sync(trial.prompt)
+        while isinstance(result.output, DeferredToolRequests):
+            answers = DeferredToolResults(
+                approvals={call.tool_call_id: ToolApproved() for call in result.output.approvals}
+            )
+            result = agent.run_sync(message_history=result.all_messages(), deferred_tool_results=answers)
+        trial.final = str(result.output)
+
+    _guarded(trial, hooks, go)
+
+
+def run_pending(trial: Trial) -> None:
+    """A history that ends with calls which have not run."""
+    hooks = HooklineCapability(**trial.options)
+    agent: Any = Agent(make_model(Trial([])), toolsets=[_toolset(trial)], capabilities=[hooks])
+    trial.requests.append("no model")
+
+    def go() -> None:
+        for number, commands in enumerate(trial.steps):
+            calls = [ToolCallPart("bash", {"command": c}, f"p{number}-{i}") for i, c in enumerate(commands)]
+            history = [ModelRequest(parts=[UserPromptPart(trial.prompt)]), ModelResponse(parts=calls)]
+            agent.run_sync(message_history=history)
+
+    _guarded(trial, hooks, go)
+
+
 PATHS = {
     "async": run,
     "sync": run_sync,
@@ -171,6 +246,10 @@ PATHS = {
     "stream of events": run_stream_events,
     "delegated": run_delegated,
     "external": run_external,
+    "toolsets of the run": run_toolsets_of_the_run,
+    "overridden toolsets": run_overridden_toolsets,
+    "approved by pydantic-ai": run_approved,
+    "pending calls": run_pending,
 }
 AGENT_PATHS = ("async", "sync", "iter", "stream", "stream of events")
 STOP_PATHS = ("async", "sync", "iter", "stream of events")

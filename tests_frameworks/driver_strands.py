@@ -8,6 +8,8 @@ from typing import Any
 
 from strands import Agent, tool
 from strands.models import Model
+from strands.multiagent import GraphBuilder
+from strands.tools.executors import SequentialToolExecutor
 from trial import Trial
 
 from hookline.frameworks.strands import HooklineHandler
@@ -128,5 +130,43 @@ def run_direct(trial: Trial) -> None:
     hooks.close()
 
 
-PATHS = {"sync": run, "async": run_async, "stream": run_stream, "sub-agent": run_subagent, "direct": run_direct}
+def run_late_tool(trial: Trial) -> None:
+    hooks = HooklineHandler(**trial.options)
+    agent = Agent(model=TrialModel(trial), interventions=[hooks], callback_handler=None, name="main")
+    agent.tool_registry.process_tools([make_tool(trial)])
+    trial.final = str(agent(trial.prompt)).strip()
+    hooks.close()
+
+
+def run_sequentially(trial: Trial) -> None:
+    agent, hooks = make_agent(trial, tool_executor=SequentialToolExecutor())
+    trial.final = str(agent(trial.prompt)).strip()
+    hooks.close()
+
+
+def run_background(trial: Trial) -> None:
+    agent, hooks = make_agent(trial, background_tasks={"always": ["bash"]})
+    trial.final = str(agent(trial.prompt)).strip()
+    hooks.close()
+
+
+def run_graph(trial: Trial) -> None:
+    agent, hooks = make_agent(trial)
+    graph = GraphBuilder()
+    graph.add_node(agent, "main")
+    graph.build()(trial.prompt)
+    hooks.close()
+
+
+PATHS = {
+    "sync": run,
+    "async": run_async,
+    "stream": run_stream,
+    "sub-agent": run_subagent,
+    "direct": run_direct,
+    "late tool": run_late_tool,
+    "one after the other": run_sequentially,
+    "background": run_background,
+    "graph": run_graph,
+}
 AGENT_PATHS = ("sync", "async", "stream")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from agent_framework import Agent, FunctionMiddleware, MiddlewareTermination
+from agent_framework import Agent, FunctionMiddleware, Message, MiddlewareTermination, tool
 from driver_agent_framework import TrialClient, make_agent
 from trial import CONFIG, Trial, record
 
@@ -258,3 +259,29 @@ def test_agents_without_hooks_stay_as_they_are() -> None:
     trial = Trial([["rm x"]])
     asyncio.run(to_end(make_agent(trial, [Rewriting("rm y")])[0]))
     assert trial.ran == ["rm y"]
+
+
+@pytest.mark.parametrize("mode", ["always_require", "never_require"])
+def test_an_approval_of_another_call_than_the_one_asked_about_is_decided(mode: Any) -> None:
+    """The client sends the call back with its answer."""
+    trial = Trial([["git push"]])
+
+    @tool(approval_mode=mode)
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    hooks = hookline_middleware(**trial.options)
+    agent = Agent(TrialClient(trial), name="main", tools=[bash], middleware=hooks)
+
+    async def go() -> None:
+        session = agent.create_session()
+        response = await agent.run("Go.", session=session)
+        (request,) = response.user_input_requests
+        answer = request.to_function_approval_response(True)
+        answer.function_call.arguments = {"command": "rm x"}
+        with suppress(Exception):  # the framework may refuse it
+            await agent.run(Message("user", [answer]), session=session)
+
+    asyncio.run(go())
+    assert "rm x" not in trial.ran

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 from driver_langchain import ScriptedModel, make_tool
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -379,3 +379,21 @@ def test_calls_that_a_tool_makes_itself_are_not_decided_about() -> None:
     agent = create_agent(ScriptedModel(trial=trial), [outer], middleware=[HooklineMiddleware(config=CONFIG)])
     invoke(agent)
     assert trial.ran == ["rm y"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_call_that_a_person_edits_is_decided_about(is_first: bool) -> None:
+    trial = Trial([["echo a"]])
+    hooks, person = HooklineMiddleware(config=CONFIG), HumanInTheLoopMiddleware(interrupt_on={"bash": True})
+    agent = create_agent(
+        ScriptedModel(trial=trial),
+        [make_tool(trial)],
+        middleware=[person, hooks] if is_first else [hooks, person],
+        checkpointer=InMemorySaver(),
+    )
+    config = {"configurable": {"thread_id": "t1"}}
+    agent.invoke({"messages": [("user", "Go.")]}, config)
+    edited = {"type": "edit", "edited_action": {"name": "bash", "args": {"command": "rm x"}}}
+    agent.invoke(Command(resume={"decisions": [edited]}), config)
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
