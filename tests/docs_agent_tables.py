@@ -50,7 +50,7 @@ def _overview(table: Callable[..., str]) -> str:
 
 def _events(table: Callable[..., str], name: str) -> str:
     rows = [_row((f"`{each.name}`", f"`{each.event}`"), each) for each in get_agent(name).events]
-    return table(("its event", "ours", *_HEADS.values()), rows)
+    return table(("its event", "hookline's event", *_HEADS.values()), rows)
 
 
 def tables(table: Callable[..., str]) -> dict[str, Callable[[], str]]:

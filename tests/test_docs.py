@@ -66,7 +66,7 @@ def test_everything_is_documented(place: str, words: list[str]) -> None:
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_every_agents_page_says_what_hooks_do_not_see(name: str) -> None:
     text = (DOCS / "hosts" / f"{name}.md").read_text("utf-8")
-    assert re.search(r"^What hooks do not see or cannot stop:\s+\S", text, re.M)
+    assert re.search(r"^## What hooks do not see or cannot stop\n+\S", text, re.M)
 
 
 @pytest.mark.parametrize("name", docs_tables.verb_names())

@@ -41,7 +41,7 @@ def test_it_asks_about_each_agent_that_is_here(hookline, claude_settings, monkey
     assert result.exit_code == 0, result.output
     assert "Claude Code?" in result.stdout
     assert "Cursor now calls hookline" in result.stdout
-    assert "not verified by running" in result.stdout
+    assert "not tested by running it" in result.stdout
     assert claude_settings.read_text() == CLAUDE_SETTINGS
     unanswered = hookline("install", input="")
     assert (unanswered.exit_code, "--yes" in unanswered.stderr) == (3, True)

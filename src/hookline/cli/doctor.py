@@ -60,7 +60,7 @@ def print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> No
     hooks: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     for each in diagnoses:
-        out(each.title if each.verified else f"{each.title} (based on its documentation: not verified by running)")
+        out(each.title if each.verified else f"{each.title} (not tested by running it)")
         for finding in each.findings:
             out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.message}")
             if finding.fix:

@@ -153,7 +153,7 @@ def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChang
     state = "now" if needed else "already"
     out(f"{agent.title} {state} calls hookline on {len(agent.events)} events: {', '.join(paths)}")
     if not agent.verified:
-        out(f"  Based on its {agent.proof}: not verified by running.")
+        out(f"  Written from its {agent.proof}, not tested by running it: try a hook that denies first.")
     if agent.advice:
         out(f"  {agent.advice}")
     out(f"  Next: hookline doctor {agent.name}")

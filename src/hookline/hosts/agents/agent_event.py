@@ -74,7 +74,7 @@ def _describe_substitutes(event: str, able: Sequence[str]) -> dict[str, str]:
         "ask": "deny",
         "allow": "left to the agent",
         "change": _substitute_for_change(event, able),
-        "context": "in the reason of a deny, else with the next event that can carry it, else shown to the user",
+        "context": "later",
         "halt": _substitute_for_halt(event, able),
         "user": "on stderr",
     }
