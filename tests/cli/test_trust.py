@@ -99,6 +99,14 @@ def test_a_file_that_cannot_be_read_cannot_be_trusted(hookline):
     assert "+hooks: [" in shown.stdout.splitlines()
 
 
+def test_a_file_that_was_never_trusted_and_cannot_be_read_is_refused(hookline):
+    Path("hookline.yaml").write_text("hooks: [")
+    refused = hookline("trust", "--yes")
+    assert refused.exit_code == 1
+    assert "hookline.yaml: it cannot be read, so it cannot be trusted" in refused.stderr
+    assert refused.stdout == ""
+
+
 def test_a_pack_that_is_gone_is_shown_as_a_difference(hookline):
     Path("team.yaml").write_text("hooks: [{id: a, on: tool.before, then: deny}]\n")
     Path("hookline.yaml").write_text("extends: ./team.yaml\n")

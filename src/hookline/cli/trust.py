@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
@@ -27,9 +27,9 @@ _STATES: Final = {"new": "", "changed": "  changed since you trusted it", "delet
 @click.option("--revoke", is_flag=True, help="Withdraw your trust in the files of this project.")
 @json_option
 def verb(yes: bool, show_diff: bool, revoke: bool, as_json: bool) -> int:
-    """Show what the hooks of this project do, what an agent here starts and reads, and its skills, and ask you to accept
-    it. Until you accept, its hooks can only deny and ask, in hookline's words. When a file changes, or a file that it
-    runs, what you accepted stays in force until you accept the change.
+    """Show what this project's hooks do, what an agent would start and read here, and its skills, and ask you to accept it.
+    Until you accept, the hooks can only deny and ask, in hookline's words. When a file changes, or a file that it runs,
+    what you accepted stays in force until you accept the change.
 
     \b
     hookline trust
@@ -61,13 +61,18 @@ def verb(yes: bool, show_diff: bool, revoke: bool, as_json: bool) -> int:
 def _review_untrusted(store: Trust, files: Sequence[Source]) -> tuple[list[Review], bool]:
     """The reviews of what is not trusted, and whether something cannot be."""
     waiting, refused = [], False
-    for source in store.untrusted_sources(files):
+    for source in dict.fromkeys((*store.untrusted_sources(files), *_unreadable_sources(files))):
         try:
             waiting.append(store.review(source))
         except HooklineError as error:
             refused = True
             err(f"{source.display_path}: {error}, so it cannot be trusted")
     return waiting, refused
+
+
+def _unreadable_sources(files: Sequence[Source]) -> Iterator[Source]:
+    """Nothing of them waits for trust, because nobody knows what they have."""
+    return (source for source in files if source.is_from_project and read_source(source).is_unreadable)
 
 
 def _revoke(store: Trust, files: Sequence[Source], as_json: bool) -> int:
@@ -131,4 +136,4 @@ def _print_result(waiting: Sequence[Review], accepted: bool, as_json: bool, yes:
     elif all(review.state != "new" for review in waiting):
         out("Not trusted. What you trusted before stays in force.")
     else:
-        out("Not trusted. Until you accept, these hooks answer as if they had failed.")
+        out("Not trusted. Until you accept, these hooks can only deny and ask; what they would run counts as failed.")
