@@ -226,7 +226,7 @@ _ARGUMENTS = {
     "prove": "case files, or directories with them, whose `properties` are proved",
     "convert": "a hooks file",
     "schema": "a dialect; `native` by default",
-    "why": "the id of a decision, as `log` shows it; without it, the last one on which a hook spoke",
+    "why": "the id of a decision, as `log` shows it; without it, the last one in which a hook answered",
     "install": "a [coding agent](hosts/README.md); without it, those on this machine",
     "uninstall": "a coding agent",
     "doctor": "a coding agent; without it, those that call hookline",

@@ -44,7 +44,7 @@ def find(project: Path, id: str) -> Any:
 
 
 def test_what_waits_is_listed_and_answered(hookline, project):
-    assert hookline("approvals", "list").stdout == "Nothing waits.\n"
+    assert hookline("approvals", "list").stdout == "No call waits for approval.\n"
     ask(project, "question_1")
     ask(project, "question_2", can_edit=False)
     listed = hookline("approvals", "list").stdout

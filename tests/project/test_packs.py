@@ -118,7 +118,7 @@ def test_an_installed_distribution_has_packs_and_is_not_imported(
     assert said(parsed) == ""
     assert [(hook.id, hook.origin.file) for hook in parsed.hooks] == [("no-word", "acme:base")]
     assert "acme_hooks" not in sys.modules
-    assert "acme has no pack other. There are base." in said(read(tmp_path, "extends: [acme:other]"))
+    assert "acme has no pack other. It has base." in said(read(tmp_path, "extends: [acme:other]"))
     assert "acme has no pack bse. Did you mean acme:base?" in said(read(tmp_path, "extends: [acme:bse]"))
     assert "Did you mean acme:base?" in said(read(tmp_path, "extends: [acm:base]"))
 

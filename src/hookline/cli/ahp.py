@@ -22,16 +22,16 @@ _RUNNING: Final = "HOOKLINE_AHP"  # in the environment of its hooks' programs
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks when the harness has left
 
 
-@click.command(cls=Verb, short_help="Answer a harness that speaks the Agent Hooks Protocol.")
+@click.command(cls=Verb, short_help="Answer an agent that speaks the Agent Hooks Protocol.")
 def verb() -> int:
-    """Be a backend of the Agent Hooks Protocol (AHP): JSON-RPC messages on stdin, responses on stdout, one a line.
-    Configure the harness to start it, persistent or for each event.
+    """Answer an agent that speaks the Agent Hooks Protocol (AHP): it sends JSON-RPC messages on stdin and reads responses
+    from stdout, one a line. Configure the agent to start this command, once or for each event.
 
     \b
     hookline ahp < messages.jsonl
 
-    The hooks are those of the directory that the harness names, otherwise of the current one. The same backend answers
-    HTTP: POST /ahp on the socket of `hookline serve`. Exit code: 0 when the harness closes stdin.
+    The hooks are those of the directory that the agent names, otherwise of the current one. `hookline serve` answers the
+    same over HTTP: POST /ahp on its socket. Exit code: 0 when the agent closes stdin.
     """
     if sys.platform == "win32":
         raise HooklineError("hookline ahp does not work on Windows yet")

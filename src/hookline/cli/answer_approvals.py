@@ -53,7 +53,7 @@ def list_waiting(store: str | None, as_json: bool) -> None:
             out(json.dumps(each, ensure_ascii=False))
         return
     if not found:
-        out("Nothing waits.")
+        out("No call waits for approval.")
     for each in found:
         _show(each)
 

@@ -25,7 +25,7 @@ def pack_references(packs: Sequence[str]) -> list[str]:
     for name in packs:
         if name.removeprefix("hookline:") not in known:
             guess = closest_match(name, known)
-            hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(known)}."
+            hint = f"Did you mean {guess}?" if guess else f"The packs are {', '.join(known)}."
             raise HooklineError(f"there is no pack {name}. {hint}")
     return list(dict.fromkeys(f"hookline:{name.removeprefix('hookline:')}" for name in packs))
 

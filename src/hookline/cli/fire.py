@@ -31,6 +31,6 @@ def verb(event: str, **options: Any) -> int:
     hookline fire UserPromptSubmit --prompt 'deploy it' --explain
     echo '{"tool": {"name": "bash", "input": {"command": "ls"}}}' | hookline fire PreToolUse --facts - --json
 
-    Exit codes: 0 proceed, 1 a problem with the config or the call, 2 denied or halted, 3 a person must approve.
+    Exit codes: 0 proceed, 1 a problem with the config or an option, 2 denied or halted, 3 a person must approve.
     """
     return fire(event, FireOptions(**options))

@@ -51,7 +51,7 @@ class _HubVerb(Verb, click.Group):
     help="Listen here; 0: any free one.  [default: 8765]",
 )
 @click.option("--store", default=None, metavar="URL", help="The database.  [default: that of `hookline run`]")
-@click.option("--redis", default=None, metavar="URL", help="Between several hubs on one PostgreSQL.")
+@click.option("--redis", default=None, metavar="URL", help="Connects several hubs on one PostgreSQL database.")
 @click.option(
     "--workspace",
     "workspaces",

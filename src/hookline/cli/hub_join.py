@@ -33,8 +33,8 @@ def join(url: str, key: str | None, ask: str, take_rules: bool) -> None:
     hookline hub join https://hub.example.org
     hookline hub join https://hub.example.org --take-rules
 
-    With `--take-rules`, the rules of its set `everyone` hold for agents here too, also while the hub is away. They can
-    forbid and ask. What they run or allow waits until you accept it with `hookline trust`.
+    With `--take-rules`, the rules of its set `everyone` apply to agents here too, even while the hub cannot be reached.
+    They can forbid and ask. What they run or allow waits until you accept it with `hookline trust`.
     """
     from hookline.hosts.hub import taken_rules
     from hookline.hosts.hub.hub_file import AskAt, JoinedHub, check_hub_url, write_hub_file

@@ -95,7 +95,8 @@ class _InstallOptions:
 def _install_found(options: _InstallOptions, yes: bool) -> int:
     found = [name for name in AGENT_NAMES if is_agent_present(get_agent(name), machine())]
     if not found:
-        out(f"No coding agent found. hookline supports {', '.join(AGENT_NAMES)}.")
+        out("No coding agent found on the PATH or in your home directory. Name yours: `hookline install AGENT`.")
+        out(f"Agents: {', '.join(AGENT_NAMES)}")
         return 0
     code = 0
     for name in found:

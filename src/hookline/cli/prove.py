@@ -55,10 +55,17 @@ class _Question:
 @click.option(
     "--stopped", multiple=True, metavar="CONDITION", help="Every event for which this is true is denied or asked."
 )
-@click.option("--event", type=EventName(), default="tool.before", show_default=True, help="The event.")
+@click.option("--event", type=EventName(), default="tool.before", show_default=True, help="Events of this name.")
 @config_option
 @dialect_option
-@click.option("--timeout", default="30s", show_default=True, metavar="TIME", callback=_read_timeout, help="For each.")
+@click.option(
+    "--timeout",
+    default="30s",
+    show_default=True,
+    metavar="TIME",
+    callback=_read_timeout,
+    help="Time for each property.",
+)
 @json_option
 def verb(paths: tuple[Path, ...], denied: tuple[str, ...], stopped: tuple[str, ...], event: str, **options: Any) -> int:
     """Prove that the active hooks stop every event for which a condition is true, whatever its tool, its texts and the
@@ -71,7 +78,7 @@ def verb(paths: tuple[Path, ...], denied: tuple[str, ...], stopped: tuple[str, .
     hookline prove --stopped 'kind: shell, input: {command: git push}' --config hookline.yaml
     hookline prove tests/hooks
 
-    Exit codes: 0 proved, 1 a problem with the config or the call, 2 a counter-example, 3 not proved.
+    Exit codes: 0 proved, 1 a problem with the config or an option, 2 a counter-example, 3 not proved.
     """
     if paths and not (denied or stopped):
         _refuse_options_of_conditions()

@@ -184,7 +184,7 @@ def _ask_names(question: str, default: str, known: Sequence[str], what: str) -> 
         guess = closest_match(unknown or "", known)
         out(
             f"There is no {what} {unknown}. "
-            + (f"Did you mean {guess}?" if guess else f"There are {', '.join(known)}.")
+            + (f"Did you mean {guess}?" if guess else f"Choose from {', '.join(known)}.")
         )
 
 

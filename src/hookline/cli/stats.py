@@ -41,8 +41,8 @@ EventsOf = Callable[[HookStats], int]
 @since_option
 @json_option
 def verb(since: str, as_json: bool) -> None:
-    """Count per hook how many events it was tested on, and how often it ran, spoke, denied, asked and failed, and how long
-    it took; and name the hooks that are active here and never fired, and those that another hook always overrides.
+    """Count for each hook how many events it was tested on, how often it ran, spoke (answered in any way), denied, asked
+    and failed, and how long it took. List the active hooks that never fired, and those that another hook always overrides.
 
     \b
     hookline stats --since 7d

@@ -106,7 +106,7 @@ def _find_files(paths: Sequence[str]) -> list[Path]:
         found = [path.relative_to(here) for path in find_case_files(here)]
     if not found:
         where = ", ".join(paths) if paths else " or ".join(CASE_PATTERNS)
-        raise HooklineError(f"no case file found in {where}")
+        raise HooklineError(f"no case file found in {where}. `hookline help testing` shows how to write one.")
     return found
 
 

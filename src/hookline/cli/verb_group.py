@@ -27,7 +27,7 @@ VERBS: Final = {
     "uninstall": ("hookline.cli.uninstall", "Remove the hooks from a coding agent."),
     "doctor": ("hookline.cli.doctor", "Check that hooks fire in your coding agents."),
     "mcp": ("hookline.cli.mcp", "Put hooks in front of an MCP server."),
-    "ahp": ("hookline.cli.ahp", "Answer a harness that speaks the Agent Hooks Protocol."),
+    "ahp": ("hookline.cli.ahp", "Answer an agent that speaks the Agent Hooks Protocol."),
     "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
     "watch": ("hookline.cli.watch", "Watch decisions as they are made, and answer waiting approvals."),
     "approvals": ("hookline.cli.answer_approvals", "List and answer calls that wait for a person."),
@@ -97,7 +97,7 @@ class VerbGroup(click.Group):
     cls=VerbGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 proceed or success, 1 a problem with the config or the call, 2 denied or halted, "
+    epilog="Exit codes: 0 proceed or success, 1 a problem with the config or an option, 2 denied or halted, "
     "3 a person must approve.",
 )
 @click.version_option(package_name="hookline", message="hookline %(version)s")

@@ -53,9 +53,9 @@ _DIFFERS: Final = (
 )
 @json_option
 def verb(id: str, under_today: bool, as_json: bool) -> None:
-    """Explain the last decision on which a hook spoke, or the one with this ID, which `hookline log` shows: what was
-    asked, and of every hook its answer or the part of its condition that was not true. Nothing is run: what programs
-    answered is taken from the record.
+    """Explain the last decision in which a hook answered, or the one with this ID, as `hookline log` shows it: the call,
+    and for every hook its answer, or the part of its condition that was not true. It runs nothing: what programs
+    answered is in the record.
 
     \b
     hookline why

@@ -328,7 +328,7 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "decision.made",
-        "hooks have decided about a tool, a prompt, or an event on which one of them spoke",
+        "hooks have decided about a tool, a prompt, or an event that one of them answered",
         ("decision.event", "decision.verdict", "decision.reason", "decision.hook", *_RESULT_FACTS, "prompt"),
     ),
 )

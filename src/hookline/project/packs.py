@@ -145,7 +145,7 @@ class _NotFoundError(HooklineError):
 def _own_pack(name: str) -> Path:
     if name not in own_pack_names():
         guess = closest_match(name, own_pack_names())
-        hint = f"Did you mean {_OWN}:{guess}?" if guess else f"There are {', '.join(own_pack_names())}."
+        hint = f"Did you mean {_OWN}:{guess}?" if guess else f"The packs are {', '.join(own_pack_names())}."
         raise _NotFoundError(f"there is no pack {_OWN}:{name}.", hint)
     return _OWN_DIRECTORY / f"{name}.yaml"
 
@@ -165,7 +165,7 @@ def _installed_pack(distribution: str, name: str) -> Path:
     if path is None or not path.is_file():
         packs = [] if directory is None else sorted(file.stem for file in directory.glob("*.yaml"))
         guess = closest_match(name, packs)
-        hint = f"There are {', '.join(packs)}." if packs else "Is it installed in this environment?"
+        hint = f"It has {', '.join(packs)}." if packs else "Is it installed in this environment?"
         raise _NotFoundError(
             f"{distribution} has no pack {name}.", f"Did you mean {distribution}:{guess}?" if guess else hint
         )
