@@ -211,9 +211,11 @@ async def table(dialect: str, what: str, directory: Path) -> str:
 HEAD: Final = """\
 # When a hook fails
 
-What happens to an event when its hook fails: whether it proceeds, who sees a message, and which failure the decision and
-the log contain. A background hook reports its failure only in the log. No fault takes longer than the hook's timeout,
-leaves a process behind or fills memory: hookline keeps 1 MiB of a program's output and discards the rest.
+What happens to an event when its hook fails, for each format. A cell says whether the event proceeds or is denied, who sees a
+message, and in `code` the kind of failure that the decision and the log name.
+
+No fault takes longer than the hook's timeout, leaves a process behind or fills memory: hookline keeps 1 MiB of a program's
+output and discards the rest. A background hook reports its failure only in the log.
 
 `python -m tests.fault_matrix` runs every cell and writes this page; a test compares it with what happens.
 """
