@@ -145,7 +145,7 @@ def test_a_python_hook_is_named_and_not_pretended(hookline, recorder):
 
 def test_nothing_spoken_yet(hookline, recorder):
     record(recorder, write_hooks(), tool_event("ls"))
-    assert "no hook has spoken yet" in hookline("why").stderr
+    assert "no hook has answered yet" in hookline("why").stderr
 
 
 def test_what_hooks_remember_of_the_session_counts(hookline, recorder):

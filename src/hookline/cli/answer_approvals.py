@@ -84,12 +84,12 @@ def deny(store: str | None, id: str, reason: str | None) -> None:
 async def _answer(desk: ApprovalDesk, start: str, yes: bool, more: dict[str, Any]) -> dict[str, Any]:
     found = [each for each in await desk.waiting() if _begins(each["id"], start)]
     if len(found) != 1:
-        what = "nothing with this id waits" if not found else "several ids begin so; write more of it"
+        what = "nothing with this id waits" if not found else "several ids begin with this; write more of it"
         raise HooklineError(f"{what}. `hookline approvals list` shows what waits.")
     if more.get("edited") is not None and not found[0]["can_edit"]:
         raise HooklineError("this agent cannot run a changed input")
     if not await desk.answer(found[0]["id"], yes, login_name(), **more):
-        raise HooklineError("somebody was faster, or the time is over")
+        raise HooklineError("this call no longer waits: somebody else answered, or its time was over")
     answered = await desk.find(found[0]["id"])
     assert answered is not None
     return answered

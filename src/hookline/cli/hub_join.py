@@ -93,7 +93,7 @@ def leave() -> None:
 
     hub = read_joined_hub(state_directory())
     if hub is None:
-        raise HooklineError("this user has joined no hub")
+        raise HooklineError("you have not joined a hub")
     hub_file_path(state_directory()).unlink()
     drop_rules(state_directory(), trust())
     out(f"Left {hub.url}.")
@@ -113,6 +113,6 @@ def push(follow: bool) -> None:
 
     hub = read_joined_hub(state_directory())
     if hub is None:
-        raise HooklineError("this user has joined no hub elsewhere; `hookline hub join URL` does it")
+        raise HooklineError("you have not joined a hub. Run `hookline hub join URL`.")
     sent = run_async(push_records(state_directory(), once=not follow))
     out(f"Sent {sent} records to {hub.url}.")

@@ -105,7 +105,7 @@ def _find(directory: RecordDirectory, id: str) -> Record:
         last = last_spoken(directory)
         if last is None:
             raise HooklineError(
-                "no hook has spoken yet. `hookline log` shows all decisions, `hookline why ID` explains one."
+                "no hook has answered yet. `hookline log` shows all decisions, `hookline why ID` explains one."
             )
         return last
     found = find_records(directory, id)

@@ -109,9 +109,7 @@ def check_version(agent: CodingAgent, printed: str) -> Finding:
     if found[0] in agent.versions:
         return good_finding("version", f"{known}, and this is {found[0]}")
     what = "newer" if _version_numbers(found[0]) > max(map(_version_numbers, agent.versions)) else "another"
-    return unknown_finding(
-        "version", f"{found[0]} is {what}: {known}. It may name its tools and events otherwise, or obey another reply"
-    )
+    return unknown_finding("version", f"{found[0]} is {what}: {known}. It may have other tools, events or replies")
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
