@@ -64,8 +64,8 @@ _EXAMPLE_COMMANDS: Final = {
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
 def verb(packs: tuple[str, ...], force: bool) -> None:
-    """Write a commented hookline.yaml with two example hooks into the current directory, and beside it the schema
-    that lets an editor complete and check it. Trust the file. With --pack, the file extends packs of hookline.
+    """Write a hookline.yaml with two example hooks into the current directory, and beside it the schema with which an
+    editor completes and checks it. You trust the new file by this. With --pack, it extends packs of hookline instead.
 
     \b
     hookline init

@@ -57,8 +57,8 @@ DEFAULT_PACK: Final = "recommended"
 @json_option
 def verb(agents: tuple[str, ...], packs: tuple[str, ...], user: bool, project: bool, yes: bool, as_json: bool) -> int:
     """Find the coding agents on this machine, and put a pack of guards into them. It asks which agents, which pack, and
-    whether for you or for this project; shows every change before it makes it; checks with doctor that the guards act;
-    and tells you how to undo it.
+    whether for you or for this project. It shows every change before it makes it, checks with doctor that the guards
+    act, and tells you how to undo it.
 
     \b
     hookline setup
