@@ -178,10 +178,12 @@ def test_nothing_is_lost_or_doubled_if_it_is_killed(
 
 
 def test_a_writer_without_records_is_no_hole(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         monkeypatch.setattr(os, "pwrite", lambda *_: os._exit(0))
         write(directory)
-    os.wait()
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     (begun,) = directory.head_files()
     archive(directory)
     assert (directory.live_segments(), directory.head_files()) == ([], [])
