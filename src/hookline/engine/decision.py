@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from time import perf_counter
 from typing import Any, Final
 
 from hookline.hooks.attempt import CombinedOutcome
+from hookline.hooks.conditions.logic import describe_match
 from hookline.hooks.event import REMOVED, Event, path_text
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook, Origin
@@ -17,6 +19,7 @@ Conclusion = tuple[Verdict, str, str | None, bool, tuple[Note, ...], tuple[HostR
 """The fields of a Decision from `verdict` to `requests`."""
 
 
+_TIME_TO_EXPLAIN: Final = 0.1  # seconds
 _DENY = Verdict.DENY  # looking a member up in its enum takes as long as the rest of `denied`
 
 
@@ -42,6 +45,7 @@ class TraceEntry:
     again: bool = False  # run once more, because a later hook changed the event
     undecided: str = ""  # why its condition could not be evaluated: "could not be evaluated in time"
     unsure: tuple[str, str] | None = None  # a part of its condition as it is, and as it may be: "may run rm"
+    event: Event | None = None  # as it was when the hook ran
 
     @property
     def applied(self) -> bool:
@@ -56,7 +60,7 @@ class TraceEntry:
     def _why(self) -> str:
         if self.skip_reason:
             return self.skip_reason
-        why = str(self.hook.when)
+        why = self._match
         if self.unsure is not None:
             why = why.replace(*self.unsure)
         if self.undecided:
@@ -64,6 +68,12 @@ class TraceEntry:
         if self.outcome is not None and not self.outcome.applied:
             why += "; ran, nothing to do"
         return f"run again after a change: {why}" if self.again else why
+
+    @property
+    def _match(self) -> str:
+        if self.event is None or self.undecided:
+            return str(self.hook.when)
+        return describe_match(self.hook.when, self.event, perf_counter() + _TIME_TO_EXPLAIN)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -161,7 +171,7 @@ def stop_decision(event: Event, conclusion: Conclusion, hook: Hook, outcome: Out
     verdict, reason, by, halt, notes, requests = conclusion
     decision.verdict, decision.reason, decision.by, decision.halt = verdict, reason, by, halt
     decision.notes, decision.requests = notes, requests
-    decision.trace = (TraceEntry(hook, outcome),)
+    decision.trace = (TraceEntry(hook, outcome, event=event),)
     return decision
 
 

@@ -31,7 +31,7 @@ from hookline.hooks.field_readings import strictest_answer
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
-from hookline.hooks.readings import holds_in_readings
+from hookline.hooks.readings import find_reading, holds_in_readings
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_logger
 
@@ -133,7 +133,7 @@ class Round:
             if self._undecided is not None and not entry.hook.fires_undecided(self.event):
                 changes = self._add_outcome(rank, entry.hook, self._resolve_undecided(entry.hook))
             elif entry.plain and entry.answer is not None and self._undecided is None:
-                self._trace.append(TraceEntry(entry.hook, entry.answer, unsure=self._unsure))
+                self._trace.append(TraceEntry(entry.hook, entry.answer, unsure=self._unsure, event=self.event))
                 changes = self._add_outcome(rank, entry.hook, entry.answer)
             else:
                 changes = await self._run_hook(rank, entry.hook)
@@ -211,8 +211,12 @@ class Round:
         except Exception as error:  # a condition may be third-party code
             self._undecided = _condition_failure(error)
             return None
-        self._unsure = ambiguity.unsure
-        return None if holds else str(ambiguity)
+        if holds:
+            self._unsure = ambiguity.unsure
+            return None
+        if not self._explain:
+            return ""
+        return f"{_ALLOW_NEEDS_ALL} {self._why_not(hook)}" if hook.only_allows else self._why_not(hook)
 
     def _why_ended(self, group: str) -> str:
         rank, by = self._ended_groups[group]
@@ -249,11 +253,9 @@ class Round:
     def _why_not(self, hook: Hook) -> str:
         started, remaining = perf_counter(), self._budget.remaining()
         try:
-            return hook.when.why_not(self.event)
+            return _explain_mismatch(hook, self.event)
         except UndecidedError:
             return f"its condition {_NOT_IN_TIME.text}"
-        except AmbiguousField as ambiguity:
-            return str(ambiguity)
         except Exception as error:
             return f"its condition {_condition_failure(error).text}"
         finally:
@@ -340,7 +342,7 @@ class Round:
                 declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
                 outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
         self._trace.append(
-            TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided, unsure=self._unsure)
+            TraceEntry(hook, outcome, failure, took, "", again, undecided, unsure=self._unsure, event=self.event)
         )
         return outcome
 
@@ -456,7 +458,7 @@ class Round:
         except UnavailableError:
             release_claim()
             raise
-        self._trace.append(TraceEntry(hook))
+        self._trace.append(TraceEntry(hook, event=self.event))
 
     async def _run_background(self, hook: Hook, event: Event, release_claim: Callable[[], None]) -> None:
         fired = False
@@ -519,6 +521,15 @@ def _limit_reason(hook: Hook) -> str:
         return reached
     waits = f"skipped: its count is not reached ({count})"
     return waits if hook.limit.keys == ("count",) else f"{waits}, or max_fires or cooldown is"
+
+
+_ALLOW_NEEDS_ALL: Final = "an allow must hold for every command, path and item of the call, and for one of them"
+
+
+def _explain_mismatch(hook: Hook, event: Event) -> str:
+    """The part of its condition that did not hold. If the event can be read in several ways, in one such reading."""
+    reading = find_reading(hook.when, event, holds=False)
+    return hook.when.why_not(event if reading is None else reading) or "its condition does not hold"
 
 
 def _condition_failure(error: Exception) -> Failure:

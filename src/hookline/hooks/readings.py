@@ -53,27 +53,34 @@ def holds_in_readings(condition: Condition, event: Event, deadline: float = NO_D
 
     If there are too many readings to try, it is true for one and false for all.
     """
+    found = find_reading(condition, event, deadline, holds=not every)
+    return (found is None) if every else (found is not None)
+
+
+def find_reading(condition: Condition, event: Event, deadline: float = NO_DEADLINE, *, holds: bool) -> Event | None:
+    """The first reading for which the whole condition holds, or does not; the last one tried if there are too many."""
     tries = 0
 
-    def holds_with(choices: Mapping[Hashable, int]) -> bool:
+    def find_with(choices: Mapping[Hashable, int]) -> Event | None:
         nonlocal tries
         tries += 1
+        reading = EventReading(event, choices)
         if tries > _MAX_TRIES:
-            return not every
+            return reading
         if tries % SLOW == 0 and perf_counter() > deadline:
             raise UndecidedError
         try:
-            return condition.holds(EventReading(event, choices), deadline)
+            return reading if bool(condition.holds(reading, deadline)) is holds else None
         except AmbiguousField as ambiguous:
             source, count = ambiguous.source, ambiguous.count
-            if not every:
+            if holds:
                 count -= ambiguous.doubts
         if source in choices:
-            return not every
-        answers = (holds_with({**choices, source: choice}) for choice in range(count))
-        return all(answers) if every else any(answers)
+            return reading
+        found = (find_with({**choices, source: choice}) for choice in range(count))
+        return next((each for each in found if each is not None), None)
 
-    return holds_with({})
+    return find_with({})
 
 
 def texts_of(readings: Readings, event: Event, source: Hashable) -> tuple[str, ...]:

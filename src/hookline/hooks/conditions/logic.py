@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from hookline.errors import AmbiguousField, ConditionError, UndecidedError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.protocols import Condition, Need
+from hookline.hooks.readings import find_reading
 from hookline.lazy_dataclasses import dataclass
 
 _Unknown = AmbiguousField | ConditionError | UndecidedError
@@ -180,6 +182,26 @@ def _is_certainly_false(part: Condition, event: Event) -> bool:
 def _more_serious(first: _Unknown | None, second: _Unknown) -> _Unknown:
     """A failure of a condition must be seen."""
     return second if first is None or isinstance(first, AmbiguousField) else first
+
+
+def describe_match(condition: Condition, event: Event, deadline: float) -> str:
+    """Why the condition holds for the event, in words: of several alternatives, the first that holds."""
+    try:
+        reading = find_reading(condition, event, deadline, holds=True)
+        return str(condition) if reading is None else _describe_part(condition, reading, deadline)
+    except Exception:  # it may be third-party code, and what it counts may have changed since
+        return str(condition)
+
+
+def _describe_part(condition: Condition, event: Event, deadline: float) -> str:
+    if isinstance(condition, All) and condition.parts:
+        return " and ".join(_describe_part(part, event, deadline) for part in condition.parts)
+    if isinstance(condition, AnyOf):
+        for part in condition.parts:
+            with suppress(*_UNKNOWN):
+                if part.holds(event, deadline):
+                    return _describe_part(part, event, deadline)
+    return str(condition)
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:
