@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 
 class HooklineError(Exception):
@@ -89,6 +90,10 @@ class UndecidedError(Exception):
 
 class ConditionError(Exception):
     """A condition cannot be computed. The message says why, without a text that may contain a secret."""
+
+
+UNANSWERED: Final = (UndecidedError, ConditionError)
+"""What is raised where the texts of a subject cannot be told: then the hooks that need one of them may still hold."""
 
 
 class AmbiguousField(Exception):

@@ -32,7 +32,7 @@ from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.engine.index import HookIndex
-from hookline.errors import AmbiguousField
+from hookline.errors import AmbiguousField, ConditionError
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.numbers import Comparison
@@ -46,6 +46,7 @@ from hookline.hooks.readings import holds_in_readings
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+from hookline.project import load_text
 from hookline.shell.command_query import CommandQuery
 
 
@@ -57,11 +58,13 @@ def time_enough() -> Iterator[None]:
         yield
 
 
-def holds(one: Hook, event: Event) -> bool:
+def may_hold(one: Hook, event: Event) -> bool:
     try:
         return one.when.holds(event)
     except AmbiguousField:
         return holds_in_readings(one.when, event, every=one.only_allows)
+    except ConditionError:
+        return True
 
 
 def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
@@ -136,6 +139,11 @@ LINES = [
 ]  # fmt: skip
 
 
+TOO_DEEP: Any = {"command": "ls"}
+for _ in range(100):
+    TOO_DEEP = {"a": [TOO_DEEP]}
+
+
 class Chance(random.Random):
     def word(self) -> str:
         return self.choice(WORDS)
@@ -205,7 +213,7 @@ class Chance(random.Random):
         return [[self.hook(f"{n}.{at}") for at in range(self.randint(0, size))] for n in range(self.randint(1, 3))]
 
     def event(self) -> Event:
-        values: list[Any] = [self.text(), self.text(), self.word(), 1, None, True, [self.text()]]
+        values: list[Any] = [self.text(), self.text(), self.word(), 1, None, True, [self.text()], TOO_DEEP]
         given: dict[str, Any] = {name: self.choice(values) for name in FIELDS[:4] if self.random() < 0.7}
         given["list"] = [self.text() for _ in range(self.randint(0, 2))]
         given["n"] = self.choice([1, True, 0])
@@ -219,6 +227,24 @@ class Chance(random.Random):
 
 def _path(text: str) -> tuple[str | int, ...]:
     return tuple(int(step) if step.lstrip("-").isdigit() else step for step in text.split("."))
+
+
+@pytest.mark.parametrize("value", [TOO_DEEP, iter(["rm"])], ids=["too deep", "read only once"])
+@pytest.mark.parametrize("name", ["command", "path", "more"])
+@pytest.mark.parametrize("count", [1, 3, 30])
+@pytest.mark.parametrize(
+    "when", ["{runs: rm}", "{input: {command: rm}}", "{input: {path: rm}}", "{outside: workspace}"]
+)
+def test_a_call_that_cannot_be_read_is_decided(when: str, count: int, name: str, value: Any) -> None:
+    book = load_text(
+        "hooks: ["
+        + ", ".join(f"{{id: h{n}, on: tool.before, when: {when}, then: {{deny: no}}}}" for n in range(count))
+        + "]",
+        "hookline.yaml",
+    )
+    for tool in ("bash", "write_file", "mcp.server.tool", "unknown"):
+        event = Event("tool.before", {"cwd": "/", "workspace": "/", "tool": {"name": tool, "input": {name: value}}})
+        assert book.decide_now(event).verdict is book.decide_now(event, explain=True).verdict
 
 
 @given(st.integers(0, 10**9))
@@ -245,7 +271,7 @@ def test_the_index_never_rules_out_what_holds(seed: int) -> None:
     for _ in range(4):
         event = chance.event()
         candidates = set(index.candidates(event, float("inf")))
-        held = {n for n, one in enumerate(hooks) if holds(one, event)}
+        held = {n for n, one in enumerate(hooks) if may_hold(one, event)}
         assert held <= candidates
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from hookline.errors import UndecidedError
+from hookline.errors import UNANSWERED
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Equals, Exists, Matches, any_match
 from hookline.hooks.conditions.tool import ToolKindIs
@@ -101,7 +101,7 @@ def _ask_by_program(condition: AnyOf) -> Holds:
     def holds(event: Event, deadline: float) -> bool:
         try:
             run = shell_commands.commands_of_event(event, deadline)
-        except UndecidedError:
+        except UNANSWERED:
             return condition.holds(event, deadline)
         if not run.is_known:
             return condition.holds(event, deadline)
@@ -235,7 +235,7 @@ def _match_all(cached: _Rows, fields: _Rows, others: _Rows, paths: _Rows, *, ask
                     return ask_condition(event, deadline)
                 return False
             return True
-        except UndecidedError:  # another part may still rule the event out
+        except UNANSWERED:  # another part may still rule the event out
             return ask_condition(event, deadline)
 
     return holds

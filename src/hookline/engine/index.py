@@ -24,7 +24,7 @@ from hookline.engine.flat_condition import (
     needs_closer_look,
 )
 from hookline.engine.word_filter import SpelledSearch, WordFilter
-from hookline.errors import UndecidedError
+from hookline.errors import UNANSWERED, UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.conditions.logic import AnyOf, find_conditions
 from hookline.hooks.conditions.text import Matches
@@ -85,7 +85,7 @@ class SubjectIndex:
         """
         try:
             texts = self._texts(event, deadline)
-        except UndecidedError:
+        except UNANSWERED:
             return self._every_hook()
         if not self._is_cacheable:
             if index is not None and texts and len(texts[0]) > _LONG_TEXT:
@@ -111,7 +111,7 @@ class SubjectIndex:
     def is_long(self, event: Event, deadline: float) -> bool:
         try:
             return sum(map(len, self._texts(event, deadline))) > _LONG_TEXT
-        except UndecidedError:
+        except UNANSWERED:
             return True
 
     def _find_hooks(self, texts: tuple[str, ...], deadline: float) -> list[int]:
