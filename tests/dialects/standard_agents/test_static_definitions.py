@@ -35,6 +35,22 @@ def test_hooks_are_shown_as_they_are_listed(tmp_path: Path) -> None:
     assert read(tmp_path, a=text) == (["one p", "one a"], [])
 
 
+@pytest.mark.parametrize("importing", [True, False])
+@pytest.mark.parametrize(
+    "define",
+    [
+        "@define_hook(hook='filter_messages', id='one')\nasync def keep_all(state, messages): ...\n",
+        "async def keep_all(state, messages): ...\ndefine_hook(hook='filter_messages', id='one', execute=keep_all)\n",
+        "async def keep_all(state, messages): ...\ndefine_hook('filter_messages', 'one', keep_all)\n",
+    ],
+)
+def test_a_hook_is_shown_with_its_function(tmp_path: Path, define: str, importing: bool) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "hooks.py").write_text(f"{HEAD}{define}define_agent(name='a', hooks=['one'])\n")
+    (hook,) = load_file(tmp_path / "agents", "standard_agents", importing=importing).hooks
+    assert dict(hook.then.describe())["python"].endswith("hooks.py:keep_all")
+
+
 def test_two_folders_list_each_others_hooks(tmp_path: Path) -> None:
     mine = f"{ONE}define_agent(name='a', hooks=['two', 'one'])\n"
     assert read(tmp_path, a=mine, b=f"{TWO}define_agent(name='b', hooks=['one'])\n") == (

@@ -33,23 +33,24 @@ class StaticDefinitions:
     def add_file(self, file: Path, tree: ast.Module) -> None:
         if _passes_on(tree, "define_hook"):
             self.knows_all_hooks = False
-        constants = _constant_lists(tree)
+        constants, functions = _constant_lists(tree), _decorated_functions(tree)
         for call, name in _define_calls(tree):
             place = SourceLocation(str(file), call.lineno)
             try:
                 if name == "define_hook":
-                    self._add_hook(call, place)
+                    self._add_hook(call, functions, place)
                 else:
                     self._add_owner(call, name, place, constants)
             except DefinitionError:  # the check of the file reports it
                 continue
 
-    def _add_hook(self, call: ast.Call, place: SourceLocation) -> None:
+    def _add_hook(self, call: ast.Call, functions: Mapping[ast.Call, str], place: SourceLocation) -> None:
         hook, id = constant_argument(call, "hook", 0), constant_argument(call, "id", 1)
         if not isinstance(id, str):
             self.knows_all_hooks = False
         elif hook in HOOK_NAMES:
-            self.definitions.add(HookDefinition(str(hook), id, _not_imported, place))
+            execute = _FunctionName(functions.get(call) or _named_function(call) or id)
+            self.definitions.add(HookDefinition(str(hook), id, execute, place))
         elif hook is None:
             self.knows_all_hooks = False
 
@@ -165,5 +166,22 @@ def _element_texts(node: ast.expr, lists: _ConstantLists) -> tuple[str, ...] | N
     return None
 
 
-def _not_imported(*arguments: Any) -> Any:
-    raise UnavailableError("its Python file is not imported here")
+def _decorated_functions(tree: ast.AST) -> dict[ast.Call, str]:
+    """The names of the functions that stand below a call: `@define_hook(…)`."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.AsyncFunctionDef, ast.FunctionDef))]
+    return {call: node.name for node in functions for call in node.decorator_list if isinstance(call, ast.Call)}
+
+
+def _named_function(call: ast.Call) -> str:
+    execute = _find_argument(call, "execute") or (call.args[2] if len(call.args) > 2 else None)
+    return ast.unparse(execute) if isinstance(execute, (ast.Name, ast.Attribute)) else ""
+
+
+class _FunctionName:
+    """Stands for a function of a file that is not imported. Its name is shown where the hook is."""
+
+    def __init__(self, name: str) -> None:
+        self.__qualname__ = name
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise UnavailableError("its Python file is not imported here")
