@@ -110,7 +110,7 @@ def test_a_script_that_cannot_be_read_is_an_error_and_is_not_run(hookline):
     Path("hub.json").write_text(json.dumps({"hooks": {"PreToolUse": rules}}, indent=1))
     result = hookline("check", "hub.json")
     assert result.exit_code == 1
-    assert "hub.json:4  bad has a syntax error on line 2 of its script: " in result.stdout
+    assert "hub.json:7  bad has a syntax error on line 2 of its script: " in result.stdout
     assert "1 file, 2 hooks: 1 error, 0 warnings" in result.stdout
 
 

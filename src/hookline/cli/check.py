@@ -26,6 +26,7 @@ from hookline.lazy_imports import gc_paused
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_folders, read_source
+from hookline.project.problem_lines import place_problems
 from hookline.project.program_lint import lint_programs, lint_variables
 from hookline.project.repeated_hooks import HooksOfFile, drop_repeated_hooks
 from hookline.project.script_lint import script_problems
@@ -98,13 +99,21 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
     for file in group:
         yield from file.problems
     hooks = _unique_hooks(group)
+    found = list(_problems_of_hooks(hooks))
+    for file in group:
+        if file.document is not None:
+            found = place_problems(found, file.document, file.hooks)
+    yield from found
+    yield from app_problems(group)
+
+
+def _problems_of_hooks(hooks: Sequence[Hook]) -> Iterator[Problem]:
     yield from lint_hooks(hooks)
     yield from script_problems(hooks)
     for hook in (hook for hook in hooks if hook.enabled):
         actions = list(leaf_actions(hook.then))
         yield from lint_programs(hook, actions, shutil.which)
         yield from lint_variables(hook, actions, lambda name: bool(os.environ.get(name)))
-    yield from app_problems(group)
 
 
 def _unique_hooks(group: Sequence[ParsedFile]) -> list[Hook]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hookline.errors import ConfigError
 from hookline.formatting import natural_order, printable
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_logger
 
 _log = lazy_logger("hookline")
@@ -35,6 +35,9 @@ class Problem:
     hint: str = ""
     severity: Severity = Severity.ERROR
     version: str = ""  # of the content that it is about: the same problem of another version is news
+    about: str = field(
+        default="", compare=False
+    )  # a key or value in the file: hookline.project.problem_lines finds its line
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "what", printable(self.what))

@@ -34,6 +34,7 @@ from hookline.hooks.tools import (
     kind_of_name,
 )
 from hookline.hooks.wording import NATIVE_WORDING
+from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern, can_match
@@ -120,9 +121,9 @@ _REAL_WORDS: Final = frozenset(
 def lint_condition(hook: Hook) -> Iterator[Problem]:
     for part, kinds in _parts(hook.when, frozenset()):
         if isinstance(part, Matches):
-            yield from _check_text(hook, part)
-            yield from _check_name(hook, part)
-            yield from _check_exact_command(hook, part)
+            found = (*_check_text(hook, part), *_check_name(hook, part), *_check_exact_command(hook, part))
+            text = _source(part.pattern)
+            yield from (each if each.about else replace(each, about=text) for each in found)
         else:
             yield from _check_type(hook, part)
         yield from _check_field(hook, part, kinds)
@@ -438,7 +439,7 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
         if is_error:
             hint += f" If {name} is a tool of your own, {hook.origin.wording.own_tool.format(name[0], name[1:])}."
         severity = Severity.ERROR if is_error else Severity.WARNING
-        yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", hint, severity)
+        yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", hint, severity, about=name)
 
 
 def _is_impossible_name(pattern: TextPattern) -> bool:
@@ -560,7 +561,8 @@ def _check_type(hook: Hook, equals: Equals) -> Iterator[Problem]:
     field = _field_of_path(equals.path)
     if field in _TEXT_FIELDS and len(equals.path) == len(_INPUT) + 1 and not isinstance(equals.value, str):
         what = f"{hook.id} can never match: {field} is text, and {equals.value!r} is not."
-        yield hook_problem("never-matches", hook, what, "Write the text or pattern in quotes.", Severity.ERROR)
+        hint = "Write the text or pattern in quotes."
+        yield hook_problem("never-matches", hook, what, hint, Severity.ERROR, about=str(equals.value))
 
 
 def _check_field(hook: Hook, part: Matches | Equals, kinds: frozenset[ToolKind]) -> Iterator[Problem]:
@@ -571,7 +573,7 @@ def _check_field(hook: Hook, part: Matches | Equals, kinds: frozenset[ToolKind])
     meant = _misspelled_field(field)
     if hook.may_stop and meant is not None and not _is_word(field, meant):
         what = f"{hook.id} reads the field {_quote(field)}, which no known tool has."
-        yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR)
+        yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR, about=field)
         return
     if not kinds:
         return
@@ -580,7 +582,7 @@ def _check_field(hook: Hook, part: Matches | Equals, kinds: frozenset[ToolKind])
     guess = None if is_other_field else closest_match(field, [name for kind in kinds for name in _fields(kind)])
     what = f"{hook.id} reads the field {field}, which no known {' or '.join(sorted(kinds))} tool has."
     hint = f"Did you mean {guess}?" if guess else f"Its fields are {', '.join(main)}."
-    yield hook_problem("unknown-field", hook, what, hint)
+    yield hook_problem("unknown-field", hook, what, hint, about=field)
 
 
 def _check_other_fields(hook: Hook) -> Iterator[Problem]:
@@ -591,7 +593,7 @@ def _check_other_fields(hook: Hook) -> Iterator[Problem]:
         field, meant = _field_of_path(path), _misspelled_path(path)
         if hook.may_stop and meant is not None and field not in checked:
             what = f"{hook.id} reads the field {_quote(field or '')}, which no known tool has."
-            yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR)
+            yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR, about=field or "")
 
 
 def _misspelled_path(path: FactPath) -> str | None:

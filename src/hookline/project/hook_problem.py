@@ -1,4 +1,4 @@
-"""A problem of a hook as a whole, at the line where it is written."""
+"""A problem of a hook, at the line where the hook begins. Once its file is at hand, `about` says which line it is."""
 
 from __future__ import annotations
 
@@ -6,5 +6,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.hooks.hook import Hook
 
 
-def hook_problem(code: str, hook: Hook, what: str, hint: str = "", severity: Severity = Severity.WARNING) -> Problem:
-    return Problem(code, hook.origin.file, hook.origin.line, what, hint, severity)
+def hook_problem(
+    code: str, hook: Hook, what: str, hint: str = "", severity: Severity = Severity.WARNING, *, about: str = ""
+) -> Problem:
+    return Problem(code, hook.origin.file, hook.origin.line, what, hint, severity, about=about)

@@ -134,7 +134,8 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
         if meant is not None:
             hint = f"Did you mean {meant}?"
         is_dead = meant is not None and hook.may_stop
-        yield hook_problem("unknown-fact", hook, what, hint, Severity.ERROR if is_dead else Severity.WARNING)
+        severity = Severity.ERROR if is_dead else Severity.WARNING
+        yield hook_problem("unknown-fact", hook, what, hint, severity, about=words.fact(path))
 
 
 @lru_cache(maxsize=4096)
@@ -177,7 +178,7 @@ def _check_tool_names(hook: Hook) -> Iterator[Problem]:
         if native:
             what = f"{hook.id} matches only tools named {' and '.join(foreign)}, which few agents have."
             hints = [f"Use {name} to match the {kind} tools of every agent." for name, kind in native.items()]
-            yield hook_problem("other-name", hook, what, " ".join(hints))
+            yield hook_problem("other-name", hook, what, " ".join(hints), about=next(iter(foreign)))
 
 
 def _match_conditions(when: Condition) -> Iterator[Matches]:

@@ -142,6 +142,10 @@ def parse_document(
         from hookline.project.program_lint import blank_command_error
 
         dead += [problem for hook in programs if (problem := blank_command_error(hook)) is not None]
+    if dead:
+        from hookline.project.problem_lines import place_problems
+
+        dead = place_problems(dead, document, loaded.hooks)
     found = (*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems, *dead)
     all_problems = tuple(dict.fromkeys(found))
     return ParsedFile(

@@ -58,7 +58,7 @@ def lint_variables(hook: Hook, actions: Sequence[Action], is_set: Callable[[str]
         for name in dict.fromkeys(first or second for first, second in named):
             if isinstance(action, PostEvent) and name in action.variables and not is_set(name):
                 what = f"{hook.id} posts to a URL with ${name}, which is not set here."
-                yield hook_problem("unset-variable", hook, what, "Set it where the agent runs.", Severity.WARNING)
+                yield hook_problem("unset-variable", hook, what, "Set it where the agent runs.", about=name)
 
 
 def blank_command_error(hook: Hook) -> Problem | None:
@@ -89,10 +89,11 @@ def _check_url(hook: Hook, action: PostEvent) -> Iterator[Problem]:
     if missing:
         what = f"{hook.id} posts ${missing[0]} as it is written: it does not list the variable."
         hint = f"Add {missing[0]} to {hook.origin.wording.variables_key}."
-        yield hook_problem("not-expanded", hook, what, hint)
+        yield hook_problem("not-expanded", hook, what, hint, about=missing[0])
     if "{{" in action.url:
         what = f"{hook.id} posts to a URL with {{{{, but a URL has no placeholders."
-        yield hook_problem("not-expanded", hook, what, "Put the value in the body, or in an environment variable.")
+        hint = "Put the value in the body, or in an environment variable."
+        yield hook_problem("not-expanded", hook, what, hint, about=action.url)
 
 
 def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
@@ -108,7 +109,8 @@ def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
         return
     unit = "milliseconds" if words.unit == "ms" else "seconds"
     what = f"the timeout of {hook.id} is {words.duration(timeout)}: {words.dialect} counts {unit}."
-    yield hook_problem("unit", hook, what, hint)
+    number = timeout / (timedelta(milliseconds=1) if words.unit == "ms" else timedelta(seconds=1))
+    yield hook_problem("unit", hook, what, hint, about=f"{number:g}")
 
 
 def lint_programs(hook: Hook, actions: Sequence[Action], find_program: FindProgram) -> Iterator[Problem]:
@@ -138,7 +140,7 @@ def _check_command(hook: Hook, command: CommandTemplate, find_program: FindProgr
                 if kind == "file"
                 else "Install it, or correct the name."
             )
-            yield hook_problem("no-program", hook, what, hint)
+            yield hook_problem("no-program", hook, what, hint, about=missing)
             return
         if _changes_directory(words):
             return

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from hookline.config.problem import Problem
+from hookline.config.problem import Problem, Severity
 from hookline.hooks.actions.chain import leaf_actions
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.hook import Hook
+from hookline.project.hook_problem import hook_problem
 
 
 def script_problems(hooks: Iterable[Hook]) -> Iterator[Problem]:
@@ -19,7 +20,8 @@ def script_problems(hooks: Iterable[Hook]) -> Iterator[Problem]:
         for script in (action for action in leaf_actions(hook.then) if isinstance(action, RunScript)):
             error = _syntax_error(script.source)
             if error:
-                yield Problem("bad-script", hook.origin.file, hook.origin.line, f"{hook.id} {error}.")
+                what = f"{hook.id} {error}."
+                yield hook_problem("bad-script", hook, what, severity=Severity.ERROR, about=script.source)
 
 
 @lru_cache(maxsize=1024)
