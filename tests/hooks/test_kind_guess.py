@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hookline.hooks.kind_guess import code_signal, guess_kind, words_of
+from hookline.hooks.kind_guess import (
+    code_signal,
+    guess_kind,
+    is_command_name,
+    is_path_name,
+    known_fields,
+    signal_fields,
+    words_of,
+)
+from hookline.hooks.tool_name import guessed_kind
 
 
 @pytest.mark.parametrize(
@@ -130,3 +141,20 @@ def test_the_language_of_code_says_whether_it_is_a_shells() -> None:
 )
 def test_a_tool_that_types_elsewhere_is_no_shell(name: str) -> None:
     assert guess_kind(name) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"xA_-.1", "path", "In", "file", "Name", "cmd", "script", "BASH", "dest", "ſrc", "ﬁle", "to"])
+    )
+)
+def test_no_field_that_a_guess_depends_on_is_overlooked(parts: list[str]) -> None:
+    name = "".join(parts)
+    assert bool(signal_fields([name])) is (is_path_name(name) or is_command_name(name) or bool(known_fields([name])))
+
+
+@pytest.mark.parametrize("space", ["", " ", "\n\t"])
+def test_calls_in_json_text_are_seen_with_space_before_them(space: str) -> None:
+    guess = guessed_kind({"name": "act", "input": {"arguments": space + '{"command": "ls"}'}})
+    assert guess is not None
+    assert guess.kind == "shell"

@@ -53,6 +53,8 @@ _COMMAND_FILLERS: Final = frozenset(
     ("to", "run", "execute", "exec", "string", "str", "text", "body", "content", "raw", "full", "shell", "bash", "sh", "script",
      "encoded", "base", "b", "hex", "line")
 )  # fmt: skip
+_SIGNAL_PART: Final = lazy_pattern("|".join(sorted((*_PATH_ENDS, *_COMMAND_ENDS, *_COMMAND_NAMES, "script"))))
+"""A name of ASCII without any of these is no path and no command. See is_path_name and is_command_name."""
 _OPERATION_FIELDS: Final = ("operation", "action", "op")
 _OPERATION: Final = "operation "
 _CALL_WORDS: Final = frozenset(
@@ -70,6 +72,8 @@ LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter"
 """The fields that say in which language code is written."""
 _FIELDS_WITH_SIGNALS: Final = LANGUAGE_FIELDS.union(_OPERATION_FIELDS)
 _PLAIN_TYPES: Final = frozenset((int, float, bool, type(None)))
+_SIGNAL_STARTS: Final = frozenset("f{[ \t\n\r\f\v")
+"""The first characters of texts that a guess depends on: `file:/x`, and JSON."""
 _SHELL_LANGUAGES: Final = frozenset(
     ("bash", "sh", "shell", "zsh", "dash", "ksh", "fish", "powershell", "pwsh", "cmd", "bat", "console", "terminal")
 )
@@ -175,7 +179,16 @@ def known_fields(names: Iterable[Any]) -> tuple[str, ...]:
 
 def signal_fields(names: Iterable[Any]) -> tuple[str, ...]:
     """The fields that a guess depends on."""
-    return tuple(sorted(name for name in names if isinstance(name, str) and _is_signal(name)))
+    search = _SIGNAL_PART.search  # a call may have a hundred thousand fields, and their words take long to find
+    return tuple(
+        sorted(
+            name
+            for name in names
+            if isinstance(name, str)
+            and (search(name.lower()) or name in _KNOWN_FIELDS or not name.isascii())
+            and _is_signal(name)
+        )
+    )
 
 
 def _is_signal(name: str) -> bool:
@@ -193,9 +206,11 @@ def call_signals(input: Mapping[str, Any]) -> tuple[str, ...]:
     """What a guess depends on in the input of a call: its fields, and what some of them say."""
     signals = signal_fields(input)
     for name, value in input.items():
+        if type(value) in _PLAIN_TYPES or (type(value) is str and value[:1] not in _SIGNAL_STARTS):
+            continue
         if isinstance(value, str) and value.startswith("file:/") and isinstance(name, str):
             signals += (f"{name[:_MAX_NAME_CHARS]} path",)
-        elif type(value) not in _PLAIN_TYPES and isinstance(name, str):
+        elif isinstance(name, str):
             inner = _inner_command(name, value)
             signals += () if inner is None else (f"{name[:_MAX_NAME_CHARS]}.{inner}",)
     for name in _OPERATION_FIELDS:
@@ -253,7 +268,7 @@ def has_signals_in_values(input: Mapping[str, Any]) -> bool:
         return True
     for value in input.values():
         if type(value) is str:
-            if value.startswith(("file:/", "{", "[")):
+            if value[:1] in _SIGNAL_STARTS and (value.startswith("file:/") or value.lstrip().startswith(("{", "["))):
                 return True
         elif type(value) not in _PLAIN_TYPES:
             return True
