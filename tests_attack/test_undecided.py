@@ -162,6 +162,11 @@ LARGE_CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("post", {"data": [*({"n": str(n)} for n in range(2 * LARGE)), {"n": SECRET}]}, {"input": {"data.*.n": SECRET}}),
     ("post", {"data": deep(LARGE)}, {"input": {"data": SECRET}}),
     ("post", {f"k{n}": str(n) for n in range(LARGE)} | {"command": "git push"}, {"input": {"command": "git push"}}),
+    ("post", {f"é{n}": str(n) for n in range(LARGE)} | {"command": "git push"}, {"runs": {"program": "git"}}),
+    ("post", {f"task{n}": '{"a": 1}' for n in range(LARGE)} | {"command": "git push"}, {"runs": {"program": "git"}}),
+    ("post", {"tasks": {f"k{n}": {"a": 1} for n in range(LARGE)} | {"x": {"command": "git push"}}}, {"runs": {"program": "git"}}),
+    ("post", {"tasks": json.dumps([*({"command": "ls"} for n in range(LARGE)), {"command": "git push"}])}, {"runs": {"program": "git"}}),
+    ("post", {"tasks": "[" * LARGE + '{"command": "git push"}' + "]" * LARGE}, {"input": {"command": "git push"}}),
 ]  # fmt: skip
 
 

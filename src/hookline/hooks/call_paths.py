@@ -83,12 +83,12 @@ def _find_places(event: Event, deadline: float) -> tuple[Place, ...]:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return ()
-    kind, project = likely_kind(tool), workspace_of(event)
+    kind, project = likely_kind(tool, event), workspace_of(event)
     directory = directory_fact(event, "cwd") or project
     words = list(_path_words(input, kind, directory, deadline))
     if not words and kind in (ToolKind.WRITE, ToolKind.EDIT):
         words += ((directory, word) for word in in_time(unnamed_paths(input), deadline))
-    if not words and kind in _FILE_KINDS and guessed_kind(tool) is None:
+    if not words and kind in _FILE_KINDS and guessed_kind(tool, event) is None:
         words.append((directory, None))
     if kind is ToolKind.SHELL:
         words += _shell_words(event, directory, input, deadline)

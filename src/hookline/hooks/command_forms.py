@@ -366,11 +366,15 @@ def _decode(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray, os.PathLike)):
         value = os.fsdecode(bytes(value) if isinstance(value, bytearray) else value)
     for _ in range(_MAX_DEPTH):
-        if not isinstance(value, str) or len(value) > _MAX_JSON_CHARS or value.lstrip()[:1] not in ("{", "[", '"'):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
             return value
+        if len(value) > _MAX_JSON_CHARS:
+            raise ConditionError(_TOO_MANY)
         try:
             found = json.loads(value.replace("'", '"') if _QUOTED_LIST.fullmatch(value) else value)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            raise ConditionError(_TOO_MANY) from None
+        except ValueError:
             return value
         if not isinstance(found, (dict, list, str)):
             return value

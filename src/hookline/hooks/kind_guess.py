@@ -68,6 +68,7 @@ _ARGUMENT_FIELDS: Final = frozenset(("args", "arguments", "argv", "parameters", 
 _MAX_CONTAINERS: Final = 2_000
 _MAX_CALL_DEPTH: Final = 8
 _MAX_JSON_CHARS: Final = 1_000_000
+_ANY_CALL: Final = {_COMMAND_FIELDS[0]: ""}
 LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter", "kernel"))
 """The fields that say in which language code is written."""
 _FIELDS_WITH_SIGNALS: Final = LANGUAGE_FIELDS.union(_OPERATION_FIELDS)
@@ -254,11 +255,16 @@ def _command_of(fields: Mapping[Any, Any]) -> str | None:
 
 
 def _decode_container(text: str) -> Any:
-    if len(text) > _MAX_JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
+    """The list or mapping in a JSON text. One that is too large or too deep to read may call anything."""
+    if text.lstrip()[:1] not in ("{", "["):
         return None
+    if len(text) > _MAX_JSON_CHARS:
+        return _ANY_CALL
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return _ANY_CALL
+    except ValueError:
         return None
 
 

@@ -112,11 +112,11 @@ class ToolField:
                 return ((),)
             if type(input.get(name)) is str and self._other_names.isdisjoint(input):
                 return path_readings(input[name], event)
-            if self._is_foreign_to_shells and likely_kind(tool) is ToolKind.SHELL and name not in input:
+            if self._is_foreign_to_shells and likely_kind(tool, event) is ToolKind.SHELL and name not in input:
                 return ((),)
         readings: list[tuple[str, ...]] = []
         values = field_values(event, self.path, deadline)
-        kind = likely_kind(event.facts.get("tool"))
+        kind = likely_kind(event.facts.get("tool"), event)
         if self.path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
             if kind is ToolKind.SHELL and values == (MISSING,):
                 values = _unnamed_commands(event)
@@ -210,7 +210,7 @@ def is_guessed_field(event: Event, path: FactPath) -> bool:
     if not path or not isinstance(input, dict) or path[0] in input:
         return False
     is_renamed = path[0] in _PATH_NAMES and _known_names(path[0]).isdisjoint(input)  # a field that no table has
-    return is_renamed or guessed_kind(tool) is not None
+    return is_renamed or guessed_kind(tool, event) is not None
 
 
 def value_at(event: Event, path: FactPath) -> Any:
@@ -221,7 +221,7 @@ def value_at(event: Event, path: FactPath) -> Any:
 def tool_field_name(event: Event, name: str) -> str:
     """The tool's own name for the field that some vocabulary calls `name`; `name` itself if it has none."""
     tool = event.facts["tool"]
-    kind = likely_kind(tool)
+    kind = likely_kind(tool, event)
     return choose_field_name(tool["input"], name, kind, _host_of_own_tool(event, kind))
 
 
@@ -243,7 +243,7 @@ def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host:
 def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     """The names under which the input has the field, if the host's own name is unknown or not among them."""
     tool = event.facts["tool"]
-    kind = likely_kind(tool)
+    kind = likely_kind(tool, event)
     names = _SYNONYMS[kind].get(name, ())
     given = tuple(other for other in names if other in tool["input"])
     own = _host_field_name(names[0], kind, _host_of_own_tool(event, kind)) if names else None
@@ -257,7 +257,7 @@ def events_by_field_name(event: Event) -> Iterator[Event]:
     """
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
-    synonyms = _SYNONYMS[likely_kind(tool)] if isinstance(input, dict) else {}
+    synonyms = _SYNONYMS[likely_kind(tool, event)] if isinstance(input, dict) else {}
     if not isinstance(input, dict) or sum(name in synonyms for name in input) < 2:
         return
     fields = {synonyms[name]: _ambiguous_names(event, name) for name in input if name in synonyms}
@@ -283,7 +283,7 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...], deadl
     tool = event.facts["tool"]
     if len(path) != 1:
         return ()
-    kind = likely_kind(tool)
+    kind = likely_kind(tool, event)
     if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
         is_known = kind is ToolKind.OTHER or _host_of_own_tool(event, kind) is not None
         forms = _further_commands(tool["input"], values) if is_known else read_command_forms(tool["input"])
@@ -445,7 +445,7 @@ def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
     tool = event.facts.get("tool")
     if not isinstance(tool, dict):
         return MISSING
-    input, kind = tool.get("input", MISSING), likely_kind(tool)
+    input, kind = tool.get("input", MISSING), likely_kind(tool, event)
     if not isinstance(input, dict):
         return input
     input = _without_decoys(event, input, kind)
@@ -489,11 +489,11 @@ def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return dict(changed)
-    input = _without_decoys(event, input, likely_kind(tool))
+    input = _without_decoys(event, input, likely_kind(tool, event))
     back = {name: restore_command_list(input[name], value, (name,)) for name, value in changed.items() if name in input}
     for name, value in changed.items():
         if name not in input:
-            given = [other for other in _SYNONYMS[likely_kind(tool)].get(name, ()) if other in input]
+            given = [other for other in _SYNONYMS[likely_kind(tool, event)].get(name, ()) if other in input]
             own = next((other for other in given if other not in back), name)
             back[own] = restore_command_list(input.get(own), value, (own,))
     return back

@@ -18,6 +18,7 @@ from hookline.hooks.host import current_hook
 from hookline.hooks.kind_guess import KindGuess, call_signals, guess_from_server, guess_kind, has_signals_in_values
 from hookline.hooks.match_deadline import NO_DEADLINE
 from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
+from hookline.hooks.readings import compute_once
 from hookline.hooks.tools import (
     KIND_BY_VALUE,
     MCP_CLAUDE,
@@ -38,6 +39,7 @@ _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _NAME_HASH: Final = lazy_pattern(r"(?<=[^_])_[0-9a-f]{8}\Z")  # Cline's, if it had to cut or change the name
 _MAX_SPLITS: Final = 64  # readings of a name such as mcp_a_b_c
 _ONLY_TEXT: Final = frozenset((str,))
+_KIND_GUESS: Final = "kind guess"
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
 OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session
@@ -208,8 +210,11 @@ def _depends_on_event(name: str, kind: str | None) -> bool:
     return kind is None or kind not in KIND_BY_VALUE or kind == ToolKind.OTHER or mcp_address(name) is not None
 
 
-def guessed_kind(tool: Any) -> KindGuess | None:
-    """The likely kind of a tool whose kind is neither declared nor in the table. An MCP tool's kind is always a guess."""
+def guessed_kind(tool: Any, event: Event | None = None) -> KindGuess | None:
+    """The likely kind of a tool whose kind is neither declared nor in the table. An MCP tool's kind is always a guess.
+
+    event: whose tool it is, if it has one: then it is guessed once.
+    """
     name = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(name, str):
         return None
@@ -218,7 +223,14 @@ def guessed_kind(tool: Any) -> KindGuess | None:
         names = tuple(input)  # the calls of a tool have few combinations of them
         if _ONLY_TEXT.issuperset(map(type, names)) and len(name) + sum(map(len, names)) <= _MAX_CACHED_CHARS:
             return _guess_by_names(name, names)
-    return _guess(tool, name)
+    if event is None:
+        return _guess(tool, name)
+    return compute_once(event, _KIND_GUESS, _guess_about)[0]
+
+
+def _guess_about(event: Event, deadline: float) -> tuple[KindGuess | None]:
+    tool = event.facts["tool"]
+    return (_guess(tool, tool["name"]),)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -242,12 +254,12 @@ def _signal_fields(tool: dict[str, Any]) -> tuple[str, ...]:
     return call_signals(input) if isinstance(input, dict) else ()
 
 
-def likely_kind(tool: Any) -> ToolKind:
-    """The kind of a tool, guessed if nobody declares it."""
+def likely_kind(tool: Any, event: Event | None = None) -> ToolKind:
+    """The kind of a tool, guessed if nobody declares it. event: as for guessed_kind."""
     kind = tool_kind(tool)
     if kind is not ToolKind.OTHER or not isinstance(tool, dict):
         return kind
-    guess = guessed_kind(tool)
+    guess = guessed_kind(tool, event)
     return guess.kind if guess else kind
 
 

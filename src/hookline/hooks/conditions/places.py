@@ -40,7 +40,7 @@ class LiesIn(PureCondition):
         if True not in answers:
             return False
         tool = event.facts["tool"]
-        has_guess = likely_kind(tool) is ToolKind.SHELL and guessed_kind(tool) is not None
+        has_guess = likely_kind(tool, event) is ToolKind.SHELL and guessed_kind(tool, event) is not None
         return unanimous(str(self), [*answers, False] if has_guess else answers, _PLACES, event, doubts=int(has_guess))
 
     def _roots(self, event: Event) -> list[str]:

@@ -80,7 +80,7 @@ def commands_of_event(event: Event, deadline: float = NO_DEADLINE) -> CommandsRu
 
 
 def _read_commands(event: Event, deadline: float) -> CommandsRun:
-    if likely_kind(event.facts.get("tool")) is not ToolKind.SHELL:
+    if likely_kind(event.facts.get("tool"), event) is not ToolKind.SHELL:
         return _NO_COMMANDS
     readings = _COMMAND.readings(event, deadline)
     texts = dict.fromkeys(text for reading in readings for text in reading) if len(readings) > 1 else readings[0]
@@ -121,7 +121,7 @@ def _name_of_program(word: str) -> str:
 
 
 def _is_guess(event: Event) -> bool:
-    return guessed_kind(event.facts["tool"]) is not None
+    return guessed_kind(event.facts["tool"], event) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class ToolKindIs:
         """A kind that is guessed may be wrong: see hookline.hooks.kind_guess."""
         if "tool" not in event.facts:
             return False
-        guess = guessed_kind(event.facts["tool"])
+        guess = guessed_kind(event.facts["tool"], event)
         if guess is None:
             return tool_kind(event.facts["tool"]) is self.kind
         answers = (guess.kind is self.kind, self.kind is ToolKind.OTHER)
