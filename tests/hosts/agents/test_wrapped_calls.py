@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.hosts.agents.wrapped_calls import decode_container, wrapped_calls
+from hookline.hosts.agents import payload
+from hookline.hosts.agents.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, wrapped_calls
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,31 @@ from hookline.hosts.agents.wrapped_calls import decode_container, wrapped_calls
 )
 def test_calls(input: Any, calls: list[tuple[str, Any]]) -> None:
     assert list(wrapped_calls(input)) == calls
+
+
+CALLS = {
+    **{f"a list in {key}": {key: [{"name": "a", "args": {}}]} for key in _LISTS},
+    **{f"one call in {key}": {key: {"name": "a", "args": {}}} for key in _LISTS},
+    **{f"a call as JSON text in {key}": {key: '{"name": "a", "args": {}}'} for key in _LISTS},
+    **{f"the name in {key}": {key: "a", "arguments": {}} for key in (*_OWN_NAMES, "name")},
+}
+
+
+@pytest.mark.parametrize("input", CALLS.values(), ids=CALLS)
+def test_an_input_with_other_fields_is_searched_for_calls(input: dict[str, Any]) -> None:
+    """Most inputs have no field that could hold a call, and are not looked at more closely."""
+    for given in (input, {"path": "x", **input}):
+        found = payload.inner_call_facts("mcp", given)
+        assert found is not None
+        assert "a" in [facts["name"] for facts in found]
+        assert [name for name, _ in wrapped_calls(given)] == ["a"]
+
+
+@pytest.mark.parametrize("key", ["commands", "edits", "replacements", "operations", "files", "requests"])
+def test_too_many_parts_are_no_calls(key: str) -> None:
+    parts = ["x" if key == "commands" else {"x": 1}] * (payload.MAX_PARTS + 1)
+    assert payload.inner_call_facts("mcp", {key: parts}) is None
+    assert payload.inner_call_facts("mcp", {"path": "x", key: parts[:2]}) == []
 
 
 def test_a_container_in_json_text() -> None:

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
-from hookline.hosts.agents.wrapped_calls import wrapped_calls
+from hookline.hosts.agents.wrapped_calls import WRAPPING_KEYS, wrapped_calls
 from hookline.lazy_dataclasses import dataclass, field
 
 MAX_PARTS: Final = 1_000
@@ -41,6 +41,7 @@ _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PART_LISTS: Final = ("edits", "replacements", "operations", "files", "requests")
+_COMPOUND_KEYS: Final = WRAPPING_KEYS.union(_PART_LISTS, ("commands",))  # an input without any of these is one call
 _MAX_NESTED: Final = 4  # calls within calls
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
@@ -301,6 +302,8 @@ def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind |
 
 def inner_call_facts(vocabulary: str, input: Any) -> list[Facts] | None:
     """The `tool` facts of each call within an input. None if there are more than can be judged, or too deep ones."""
+    if type(input) is dict and _COMPOUND_KEYS.isdisjoint(input):  # almost always
+        return []
     try:
         found = list(islice(_nested_facts(vocabulary, "", ToolKind.OTHER, input, 0), MAX_PARTS + 1))
         _check_parts(len(found))

@@ -36,20 +36,23 @@ _OWN_NAMES: Final = (
     "tool",
 )
 _SERVERS: Final = ("server", "server_name", "serverName")
+WRAPPING_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
 _PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
 _MAX_JSON_CHARS: Final = 1_000_000
 
 
 def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
     """The calls of one level. If a call has several names or inputs, only the tool around it knows which one counts."""
-    if not isinstance(input, dict):
+    if not isinstance(input, dict) or WRAPPING_KEYS.isdisjoint(input):  # as almost every input
         return
     if any(isinstance(input.get(name), str) for name in _OWN_NAMES) or (
         isinstance(input.get("name"), str) and ("arguments" in input or "tool_input" in input)
     ):
         yield from _calls_of(input)
     for listed in _LISTS:
-        given = decode_container(input.get(listed))
+        if listed not in input:
+            continue
+        given = decode_container(input[listed])
         for each in given if isinstance(given, list) else (given,):
             call = decode_container(each)
             if isinstance(call, dict):
