@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from queue import SimpleQueue
 
 import pytest
 
@@ -72,6 +73,25 @@ def test_too_much_work_that_does_not_end_is_refused() -> None:
         threads.submit(lambda: None)
     assert caught.value.failure.kind is FailureKind.CANNOT_START
     let_go.set()
+
+
+def test_a_task_has_ended_for_its_thread_when_the_caller_hears_of_it() -> None:
+    pool, seen = AbandonableThreads("test", 1), SimpleQueue[tuple[bool, bool]]()
+    future = pool.submit(lambda: None, lambda: seen.put((pool.is_idle, future.done())))
+    assert seen.get(timeout=5) == (True, True)
+
+
+def test_a_thread_that_cannot_be_started_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = AbandonableThreads("test", 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError):
+            pool.submit(lambda: 1)
+    assert pool.is_idle
+    assert pool.submit(lambda: 2).result(5) == 2
 
 
 def test_a_thread_prepares_for_its_next_task_while_it_is_idle() -> None:

@@ -65,8 +65,13 @@ class AbandonableThreads:
                     FailureKind.CANNOT_START, f"could not start: {MAX_STUCK} earlier scripts are still running"
                 )
             self._queued += 1
-            self._queue.put((future, work, on_end))
-            self._start_thread_if_needed()
+            try:
+                self._start_thread_if_needed()
+            except RuntimeError:  # the system allows no more of them
+                self._queued -= 1
+                raise
+        # Last, because the thread that this wakes needs the interpreter: it would sleep again until the caller waits.
+        self._queue.put((future, work, on_end))
         return future
 
     def abandon(self, future: Future[Any]) -> None:
@@ -103,9 +108,9 @@ class AbandonableThreads:
 
     def _start_thread(self, most: int) -> None:
         if self._queued > self._idle and self._alive < most:
+            threading.Thread(target=self._run_thread, name=self._name, daemon=True).start()
             self._alive += 1
             self._idle += 1
-            threading.Thread(target=self._run_thread, name=self._name, daemon=True).start()
 
     def _run_thread(self) -> None:
         had_task = False
@@ -119,25 +124,32 @@ class AbandonableThreads:
                 self._idle -= 1
                 self._at_work[future] = time.monotonic()
             _run_into_future(future, work)
+            goes_on, all_done = self._end_task(future)
+            del future, work
+            # Last, because the caller that this wakes needs the interpreter, which this thread has until it waits.
             on_end()
-            del work, on_end
-            with self._lock:
-                if future in self._stuck:
-                    self._stuck.remove(future)
-                    return
-                del self._at_work[future]
-                self._note_end()
-                if self._patience is not None and self._idle >= max(self._queued, 1):  # the other threads are enough
-                    self._alive -= 1
-                    return
-                self._idle += 1
-            del future
+            del on_end
+            if all_done is not None:
+                all_done.release()
+            if not goes_on:
+                return
 
-    def _note_end(self) -> None:
-        self._ended += 1
-        if self._all_done is not None and not self._queued and not self._at_work:
-            self._all_done.release()
-            self._all_done = None
+    def _end_task(self, future: Future[Any]) -> tuple[bool, threading.Lock | None]:
+        """Whether its thread goes on, and what is to be released because no task is left."""
+        all_done = None
+        with self._lock:
+            if future in self._stuck:
+                self._stuck.remove(future)
+                return False, None
+            del self._at_work[future]
+            self._ended += 1
+            if self._all_done is not None and not self._queued and not self._at_work:
+                all_done, self._all_done = self._all_done, None
+            if self._patience is not None and self._idle >= max(self._queued, 1):  # the other threads are enough
+                self._alive -= 1
+                return False, all_done
+            self._idle += 1
+        return True, all_done
 
     def _next_task(self, prepares: bool) -> _Task:
         while prepares and self._prepare is not None:
