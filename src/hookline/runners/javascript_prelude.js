@@ -11,7 +11,7 @@ const {create, defineProperty} = Object, root = globalThis, evaluate = eval, Any
 const AsyncFunction = (async () => {}).constructor;
 const slice = Function.prototype.call.bind(String.prototype.slice);
 const waiting = create(null);
-let calls = "", called = 0, lines = "", logged = 0, done = "", timers = null;
+let calls = "", called = 0, lines = "", logged = 0, done = "", timers = null, compiled = null;
 
 const cut = (said, longest) => said.length > longest ? slice(said, 0, longest) + "…" : said;
 
@@ -80,7 +80,9 @@ const answered = value => {
   return "{\"value\":" + json + "}";
 };
 
-const start = async (source, variables) => {
+const compile = source => { compiled = new AsyncFunction(source); };  // nothing of the script runs
+
+const start = async (source, variables) => {  // without a source, the script is compiled
   try {
     const names = ownKeys(variables);
     for (let i = 0; i < names.length; i++) {
@@ -89,7 +91,8 @@ const start = async (source, variables) => {
     }
     setGlobal("log", log);
     setGlobal("callTool", callTool);
-    done = answered(await new AsyncFunction(source)());
+    if (source !== null) compile(source);
+    done = answered(await compiled());
   } catch (error) {
     done = failed("error", error);
   }
@@ -111,6 +114,7 @@ return (what, first, second) => {
   if (what === "take") return take();
   if (what === "start") start(parse(first), parse(second));
   else if (what === "timer") timers.run();
+  else if (what === "compile") compile(parse(first));
   else if (what === "define") define(evaluate(first)(log, shown));
   else settle(first, parse(second));
 };
