@@ -34,10 +34,10 @@ async def strictest_answer(
     All answers together have the hook's timeout. Some are asked for at once: otherwise an agent could make a slow guard
     run out of time with a field under a second name.
     """
-    if hook.then.constant is not None or not hook.judges:
+    if hook.then.constant is not None:
         return await ask(event)
     readings = tuple(islice(events_by_field_name(event), _MAX_READINGS + 1))
-    if not readings:  # almost always
+    if not readings or not hook.judges:  # almost always the first, which takes less time
         return await ask(event)
     answers = _Answers(hook)
     if hook.then.instant:  # perhaps without an event loop
