@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from datetime import timedelta
 
 import pytest
 
 from engine.hook_factories import FunctionAction, raising_action, returning_action, tool_call_event
-from hookline.hooks.attempt import CombinedOutcome, attempt, combine_outcomes, outcome_of_failure
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.attempt import (
+    CombinedOutcome,
+    _active_timeouts,
+    attempt,
+    combine_outcomes,
+    outcome_of_failure,
+    pause_timeouts,
+)
 from hookline.hooks.event import Event
 from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import Compact, Failure, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.protocols import PromptAction
+from hookline.hooks.templates import DataTemplate
 
 SECOND = timedelta(seconds=1)
 FAILED = Failure(FailureKind.EXIT, "exit 1")
@@ -60,6 +71,99 @@ def test_a_timeout_of_its_own_is_told_from_ours() -> None:
     assert isinstance(own, Failure)
     assert (ours.kind, ours.text) == (FailureKind.TIMEOUT, "did not answer within 10 ms")
     assert (own.kind, own.text) == (FailureKind.TIMEOUT, "timed out")
+
+
+class Promptly(FunctionAction, PromptAction):
+    """Its first step runs in the task of the caller."""
+
+    def needs_task(self, host: Host) -> bool:
+        return False
+
+
+def test_an_action_that_ends_with_its_first_step_needs_no_task() -> None:
+    async def look(event: Event, host: Host) -> Outcome:
+        return Outcome(reason=str(id(asyncio.current_task())))
+
+    async def run() -> None:
+        own = str(id(asyncio.current_task()))
+        for action, is_own in ((Promptly(look), True), (FunctionAction(look), False)):
+            answer = await attempt(action, tool_call_event(), NO_HOST, SECOND)
+            assert isinstance(answer, Outcome)
+            assert (answer.reason == own) is is_own
+        assert _active_timeouts.get() == ()
+
+    asyncio.run(run())
+
+
+def test_a_host_that_cannot_be_asked_is_a_failure_of_the_action() -> None:
+    action = RunScript("return null", DataTemplate({}), SECOND)
+    answer = asyncio.run(attempt(action, tool_call_event(), object(), SECOND))  # type: ignore[arg-type]
+    assert answer == Failure(FailureKind.RAISED, "AttributeError: 'object' object has no attribute 'run_script'")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (ValueError("no"), Failure(FailureKind.RAISED, "ValueError: no")),
+        (asyncio.CancelledError(), Failure(FailureKind.RAISED, "CancelledError")),
+        (SystemExit(3), Failure(FailureKind.RAISED, "SystemExit: 3")),
+        (TimeoutError(), Failure(FailureKind.TIMEOUT, "timed out")),
+    ],
+)
+def test_what_a_first_step_raises_is_a_failure_like_any_other(
+    error: BaseException, failure: Failure, waits: bool
+) -> None:
+    async def fail(event: Event, host: Host) -> Outcome:
+        if waits:
+            await asyncio.sleep(0)
+        raise error
+
+    for action in (Promptly(fail), FunctionAction(fail)):
+        assert asyncio.run(attempt(action, tool_call_event(), NO_HOST, SECOND)) == failure
+
+
+def test_after_its_first_step_an_action_has_a_timeout_and_can_be_cancelled() -> None:
+    cancelled: list[str] = []
+
+    async def wait(event: Event, host: Host) -> Outcome:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append("action")
+            raise
+        return Outcome()
+
+    async def run() -> None:
+        answer = await attempt(Promptly(wait), tool_call_event(), NO_HOST, timedelta(milliseconds=10))
+        assert answer == Failure(FailureKind.TIMEOUT, "did not answer within 10 ms")
+        waiting = asyncio.create_task(attempt(Promptly(wait), tool_call_event(), NO_HOST, timedelta(hours=1)))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(run())
+    assert cancelled == ["action", "action"]
+
+
+@pytest.mark.timing
+def test_what_a_first_step_leaves_to_the_event_loop_pauses_the_timeout() -> None:
+    async def ask(event: Event, host: Host) -> Outcome:
+        loop, answered = asyncio.get_running_loop(), asyncio.Event()
+        around = contextvars.copy_context()  # as for the tool calls of a script
+
+        async def answer() -> None:
+            with pause_timeouts():
+                await asyncio.sleep(0.2)
+            answered.set()
+
+        loop.call_soon(lambda: loop.create_task(answer(), context=around))
+        await answered.wait()
+        return Outcome(reason="answered")
+
+    answer = asyncio.run(attempt(Promptly(ask), tool_call_event(), NO_HOST, timedelta(milliseconds=100)))
+    assert answer == Outcome(reason="answered")
 
 
 def test_what_a_host_lacks_is_told_in_its_words() -> None:

@@ -8,13 +8,16 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookline.errors import UnavailableError
+from hookline.hooks.actions.script import RunScript
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
-from hookline.hooks.host import Command, Notice, ScriptCall
+from hookline.hooks.host import Command, Notice, NullHost, ScriptCall
+from hookline.hooks.templates import DataTemplate
 from hookline.runners.local_host import LocalHost
 from hookline.runners.process import ProcessLimit
 
@@ -54,6 +57,18 @@ def test_a_program_runs_within_its_slots() -> None:
 def test_what_it_was_given_it_keeps(here: LocalHost) -> None:
     assert here.limits.fires.__self__.__class__ is Unlimited  # type: ignore[attr-defined]
     assert here.clock.now() <= here.clock.now()
+
+
+def test_only_its_own_scripts_start_without_a_task(here: LocalHost) -> None:
+    class Elsewhere(LocalHost):
+        async def run_script(self, script: ScriptCall) -> Any:
+            async with asyncio.timeout(1):
+                return await super().run_script(script)
+
+    action = RunScript("return null", DataTemplate({}), LONG)
+    assert not action.needs_task(here)
+    assert action.needs_task(Elsewhere(Unlimited()))
+    assert action.needs_task(NullHost())
 
 
 def test_there_is_no_tool_and_no_model(here: LocalHost) -> None:

@@ -31,7 +31,8 @@ from hookline.hooks.outcome import (
     is_outcome,
     merge_terms,
 )
-from hookline.hooks.protocols import Action, May, may_of
+from hookline.hooks.protocols import Action, May, PromptAction, may_of
+from hookline.hooks.started_coroutine import continue_coroutine
 from hookline.hooks.wording import NATIVE_WORDING, Wording
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import asyncio, lazy_logger
@@ -46,15 +47,18 @@ class _PausableTimeout:
     """
 
     _timer: asyncio.Handle
+    _on_expired: Callable[[], None]
     _ends_at: float  # on the loop's clock
     _seconds_left: float  # when it was started, or paused
 
-    def __init__(self, seconds: float, on_expired: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self.has_expired = False
-        self._on_expired = on_expired
         self._loop = asyncio.get_running_loop()
-        self._is_over = False
+        self._is_over = True  # or has not begun
         self._pauses = 0
+
+    def begin(self, seconds: float, on_expired: Callable[[], None]) -> None:
+        self._is_over, self._on_expired = False, on_expired
         self._start(seconds)
 
     def end(self) -> None:
@@ -126,10 +130,21 @@ async def attempt(
     token = current_hook.set(who) if who is not None else None
     try:
         running = _run_action(action, event, host)
-        return await (running if action.instant else _run_until(timeout, running))
+        if action.instant:
+            return await running
+        if isinstance(action, PromptAction) and not _needs_task(action, host):
+            return await _await_answer(timeout, _run_promptly(timeout, running))
+        return await _await_answer(timeout, run_until(timeout, running))
     finally:
         if token is not None:
             _reset(current_hook, token)
+
+
+def _needs_task(action: PromptAction, host: Host) -> bool:
+    try:
+        return action.needs_task(host)
+    except Exception:  # of a third party's host: the action meets it too, and fails
+        return True
 
 
 async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Failure:
@@ -147,9 +162,9 @@ async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Fai
         return Failure(FailureKind.RAISED, mask(_describe_error(error)[:_MAX_ERROR_CHARS]))
 
 
-async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | Failure]) -> Outcome | Failure:
+async def _await_answer(timeout: timedelta, running: Coroutine[Any, Any, Outcome | Failure]) -> Outcome | Failure:
     try:
-        return await run_until(timeout, running)
+        return await running
     except DeadlinePassed:
         return Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(timeout)}")
     except CancelledItself:
@@ -164,10 +179,30 @@ class CancelledItself(Exception):
     """The coroutine raised CancelledError, but nobody cancelled it."""
 
 
-async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
-    """Awaits the coroutine. Raises DeadlinePassed at the deadline, also if the coroutine catches its cancellation."""
+async def _run_promptly(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
+    """`run_until`, with the first step in the caller's task: a coroutine that ends with it needs half of the time."""
+    limit = _PausableTimeout()
+    token = _active_timeouts.set((*_active_timeouts.get(), limit))
+    try:
+        awaited = running.send(None)
+    except StopIteration as done:
+        answer: T = done.value
+        return answer
+    except asyncio.CancelledError:
+        raise CancelledItself from None
+    finally:
+        _reset(_active_timeouts, token)
+    return await run_until(timeout, continue_coroutine(running, awaited), limit)
+
+
+async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T], limit: _PausableTimeout | None = None) -> T:
+    """Awaits the coroutine. Raises DeadlinePassed at the deadline, also if the coroutine catches its cancellation.
+
+    `limit` is the timeout that a coroutine knows which has been started.
+    """
     work = _AbandonableWork(running)
-    limit = _PausableTimeout(timeout.total_seconds(), work.set_ended)
+    limit = limit or _PausableTimeout()
+    limit.begin(timeout.total_seconds(), work.set_ended)
     token = _active_timeouts.set((*_active_timeouts.get(), limit))
     try:
         task = asyncio.create_task(work.run())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from _thread import allocate_lock as Lock  # `threading` takes a millisecond to import
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from hookline.errors import UnavailableError
 from hookline.formatting import format_seconds
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
     from hookline.hooks.protocols import Need
     from hookline.hooks.wording import Wording
+
+Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,16 @@ class FireLimiter(Protocol):
         """Keeps for the event's session whether something has happened in it."""
 
     def recalls(self, event: Event, what: str) -> bool: ...
+
+
+def starts_without_task(run_script: Method) -> Method:
+    """Marks a host's `run_script` that does not depend on the task that runs it before it first waits.
+
+    One that begins with `asyncio.timeout` does. A script that ends by then needs no task of its own. A method that
+    overrides a marked one has no mark.
+    """
+    vars(run_script)["starts_without_task"] = True
+    return run_script
 
 
 class Host(Protocol):

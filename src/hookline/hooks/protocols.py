@@ -74,6 +74,16 @@ class Action(Protocol):
     async def run(self, event: Event, host: Host) -> Outcome: ...
 
 
+class PromptAction:
+    """The base of actions that often end before they wait for anything, and then need no task of their own."""
+
+    __slots__ = ()
+
+    def needs_task(self, host: Host) -> bool:
+        """False if what it does before it first waits does not depend on the task that does it."""
+        raise NotImplementedError
+
+
 class TextPattern(Protocol):
     """A pattern that cannot hang. `deadline` is a time of time.perf_counter()."""
 

@@ -7,11 +7,11 @@ waiting; the rest of it runs as a task, and no more is read meanwhile.
 
 from __future__ import annotations
 
-import types
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Final, Protocol
 
+from hookline.hooks.started_coroutine import continue_coroutine
 from hookline.lazy_imports import asyncio
 
 _SPACE: Final = ord(" ")
@@ -115,7 +115,7 @@ class LineDispatcher:
             self._finish(error)
             return
         self._source.pause_reading()
-        self._waiting = asyncio.ensure_future(_continue(work, awaited))
+        self._waiting = asyncio.ensure_future(continue_coroutine(work, awaited))
         self._waiting.add_done_callback(self._on_done)
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
@@ -136,18 +136,3 @@ class LineDispatcher:
             self._done.set_result(None)
         else:
             self._done.set_exception(error)
-
-
-@types.coroutine
-def _continue(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
-    """The rest of a coroutine that has been started without a task, and waits for this."""
-    try:
-        while True:
-            try:
-                sent = yield awaited
-            except BaseException as error:
-                awaited = work.throw(error)
-            else:
-                awaited = work.send(sent)
-    except StopIteration:
-        return

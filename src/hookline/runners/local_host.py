@@ -19,6 +19,7 @@ from hookline.hooks.host import (
     ProgramResult,
     ScriptCall,
     SystemClock,
+    starts_without_task,
 )
 from hookline.lazy_imports import lazy_logger
 
@@ -58,6 +59,7 @@ class LocalHost(NullHost):
         warm = interpreter_pool() if self._warm and IS_AVAILABLE and warm_enabled.get() else None
         return await run_program(command, slots=self._slots, warm=warm)
 
+    @starts_without_task
     async def run_script(self, script: ScriptCall) -> Any:
         try:
             from hookline.runners.javascript import run_script

@@ -11,7 +11,7 @@ from hookline.hooks.actions.hold import holding_error
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import Host, ScriptCall
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome, Verdict
-from hookline.hooks.protocols import May
+from hookline.hooks.protocols import May, PromptAction
 from hookline.hooks.templates import DataTemplate
 from hookline.hooks.tool_input import to_host_fields
 from hookline.lazy_dataclasses import dataclass
@@ -22,7 +22,7 @@ _ANSWER_KEYS: Final = ("decision", "reason", "modifiedInput", "modifiedPrompt")
 
 
 @dataclass(frozen=True, slots=True)
-class RunScript:
+class RunScript(PromptAction):
     """The script returns nothing, or `{decision, reason, modifiedInput, modifiedPrompt}`."""
 
     source: str
@@ -34,6 +34,9 @@ class RunScript:
     constant = None
     label = "the action script"
     may = May.JUDGE | May.CHANGE
+
+    def needs_task(self, host: Host) -> bool:
+        return not getattr(host.run_script, "starts_without_task", False)
 
     def changes(self) -> tuple[FactPath, ...]:
         return ()
