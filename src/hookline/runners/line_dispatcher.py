@@ -75,7 +75,8 @@ class LineDispatcher:
 
     def receive(self, data: bytes) -> None:
         """Takes data as it comes, and b"" at its end."""
-        if self._is_idle and self._splitter.is_one_line(data):
+        is_idle = self._waiting is None and not self._lines and not self._done.done()
+        if is_idle and self._splitter.is_one_line(data):
             self._start(self._handle(data[:-1]))
             return
         try:
@@ -84,10 +85,6 @@ class LineDispatcher:
             self._error = error
         self._has_ended = self._has_ended or not data or self._error is not None
         self._handle_lines()
-
-    @property
-    def _is_idle(self) -> bool:
-        return not self._lines and self._waiting is None and not self._done.done()
 
     async def run(self) -> None:
         """Returns at the end of the data. Raises LineTooLongError, and what the handler raises."""

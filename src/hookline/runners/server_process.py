@@ -165,6 +165,7 @@ class PipeWriter(asyncio.BaseProtocol):
     """The writing end of a pipe."""
 
     def __init__(self) -> None:
+        self._is_full = self._is_lost = False  # each as its event says, which takes a call
         self._free = asyncio.Event()
         self._free.set()
         self._lost = asyncio.Event()
@@ -182,21 +183,24 @@ class PipeWriter(asyncio.BaseProtocol):
         return outlet
 
     def pause_writing(self) -> None:
+        self._is_full = True
         self._free.clear()
 
     def resume_writing(self) -> None:
+        self._is_full = False
         self._free.set()
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._is_lost = True
         self._lost.set()
-        self._free.set()
+        self.resume_writing()
 
     async def write(self, data: bytes) -> None:
-        if self._lost.is_set():
+        if self._is_lost:
             raise PipeClosedError
         if self._transport is not None:
             self._transport.write(data)
-            if not self._free.is_set():
+            if self._is_full:
                 await self._free.wait()
         elif self._file is not None:
             self._file.write(data)

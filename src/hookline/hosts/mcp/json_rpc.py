@@ -114,8 +114,9 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
     except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise InvalidMessageError(str(error).partition(";")[0]) from None
     if isinstance(value, dict):
-        plain = not has_duplicates and _is_one_line(text)
-        return (Message(value, line if plain else None),)
+        # Every reader takes it for one line. Between values JSON can only have \r, in texts also Unicode's line ends.
+        is_one_line = "\r" not in text and (text.isascii() or len(text.splitlines()) == 1)
+        return (Message(value, line if is_one_line and not has_duplicates else None),)
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
         raise InvalidMessageError("a message is an object")
     return tuple(Message(each) for each in value)
@@ -206,11 +207,6 @@ def _decode_unique(text: str) -> Any:
     except StopIteration:
         end = -1
     return value if end == len(text) else _UNIQUE_KEYS.decode(text)  # which says what is wrong
-
-
-def _is_one_line(text: str) -> bool:
-    """Whether every reader takes this JSON for one line. Between values it can only have \\r, in texts also Unicode's line ends."""
-    return "\r" not in text and (text.isascii() or len(text.splitlines()) == 1)
 
 
 def build_response(id: Any, result: Mapping[str, Any]) -> Message:

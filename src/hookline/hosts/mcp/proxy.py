@@ -94,19 +94,19 @@ class RecentMap(Generic[T]):
 
     def __init__(self, most: int = _MAX_ENTRIES) -> None:
         self._max_size = most
-        self._values: dict[str, T] = {}
+        self.values: dict[str, T] = {}
 
     def remember(self, name: str, value: T) -> None:
-        self._values.pop(name, None)
-        self._values[name] = value
-        if len(self._values) > self._max_size:
-            del self._values[next(iter(self._values))]
+        self.values.pop(name, None)
+        self.values[name] = value
+        if len(self.values) > self._max_size:
+            del self.values[next(iter(self.values))]
 
     def get(self, name: object) -> T | None:
-        return self._values.get(name) if isinstance(name, str) else None
+        return self.values.get(name) if isinstance(name, str) else None
 
     def pop(self, name: object) -> T | None:
-        return self._values.pop(name, None) if isinstance(name, str) else None
+        return self.values.pop(name, None) if isinstance(name, str) else None
 
 
 _log = logging.getLogger("hookline")
@@ -158,11 +158,13 @@ class ProxySession:
             facts["tool"] = tool
         return Event(name, facts)
 
+    def call_event(self, tool: dict[str, Any]) -> Event:
+        """Of another call, which counts."""
+        self._calls += 1
+        return self.event("tool.before", tool)
+
     def hears_calls(self) -> bool:
         return self._book().hears("tool.before")
-
-    def count_call(self) -> None:
-        self._calls += 1
 
     def ask_hooks_now(self, event: Event) -> Decision | None:
         """None if a hook has to wait for something."""
@@ -346,8 +348,8 @@ class Proxy:
 
     async def _handle_client_message(self, message: Message) -> None:
         call = self._arguments.parse_known_call(message)
-        if call is not None and not self._is_pending(message.key):
-            await self._handle_tool_call(call)
+        if call is not None and not self._is_pending(key := message.key):
+            await self._handle_tool_call(key, call)
             return
         contradiction = message.contradiction
         if contradiction is not None:
@@ -385,14 +387,14 @@ class Proxy:
             if isinstance(parsed, str):
                 await self._send(build_error(message.id, INVALID_PARAMS, parsed))
             else:
-                await self._handle_tool_call(parsed)
+                await self._handle_tool_call(message.key, parsed)
         else:
             self._track_request(message)
             await self._server.send(message)
 
     def _is_pending(self, key: str) -> bool:
         """Whether the server may still answer a request with this id."""
-        return key in self._pending or self._cancelled_requests.get(key) is not None
+        return key in self._pending or key in self._cancelled_requests.values
 
     def _track_request(self, message: Message) -> None:
         if not message.is_request:
@@ -418,22 +420,27 @@ class Proxy:
         if request.question is not None and self._questions.pop(request.question.key, None) is not None:
             await self._send(elicitation.cancel_notification(request.question))
 
-    async def _handle_tool_call(self, call: McpToolCall) -> None:
-        message = call.message
-        request = self._pending[message.key] = PendingRequest(message.id, "tools/call", call)
-        before = self._continued.pop(message.params.get("requestState"))
-        if before is not None and before.call is not None and elicitation.is_same_call(call, before.call):
-            await self._resume_call(request, call, before)
-            return
-        self._session.count_call()
-        request.facts = self._call_facts(request, call)
-        event = self._session.event("tool.before", request.facts)
-        inner = inner_call_facts(HOST_NAME, call.arguments) if self._session.hears_calls() else []
+    async def _handle_tool_call(self, key: str, call: McpToolCall) -> None:
+        """Few steps lead to a decision on which no hook spoke: a process that has slept loads the code of each one anew."""
+        request = self._pending[key] = PendingRequest(call.message.value["id"], "tools/call", call)
+        if self._continued.values:
+            before = self._continued.pop(call.message.params.get("requestState"))
+            if before is not None and before.call is not None and elicitation.is_same_call(call, before.call):
+                await self._resume_call(request, call, before)
+                return
+        request.facts = call.facts(self._name, self._kinds.get(call.tool))
+        event = self._session.call_event(request.facts)
+        inner = inner_call_facts(HOST_NAME, call.arguments)
+        if inner != [] and not self._session.hears_calls():
+            inner = []
         if inner is None:
             await self._refuse(request, _TOO_MANY_CALLS)
             return
         decision = self._session.ask_hooks_now(event)
-        if inner or decision is None or decision.verdict is Verdict.ASK:
+        if not inner and decision is not None and decision.event is event and _is_silent(decision):
+            request.forwarded = call
+            await self._server.send(call.message)
+        elif inner or decision is None or decision.verdict is Verdict.ASK:
             request.deciding = self._spawn(self._decide_call(request, event, decision, inner))
         else:
             await self._apply_decision(request, event, decision)
