@@ -83,13 +83,16 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
     ended = TaskEnd(deadline.at, deadline.timeout_error)
     log_name = current_hook_id() if is_logged else None
-    is_alone = threads.is_idle
+    may_block = threads.is_idle and _needs_no_loop(script.source)
+    has_ended = False
     work = threads.submit(partial(_run_on_thread, script, calls, log_name, deadline), ended.notify)
     try:
-        if not (is_alone and _needs_no_loop(script.source) and ended.wait(_BLOCKING_SECONDS)):
+        has_ended = may_block and ended.wait(_BLOCKING_SECONDS)
+        if not has_ended:
             await ended
     finally:
-        threads.abandon(work)
+        if not has_ended:
+            threads.abandon(work)
         await calls.end()
     answer = work.result()
     if isinstance(answer, Failure):
@@ -99,6 +102,7 @@ async def run_script(script: ScriptCall, host: Host, *, is_logged: bool = True) 
     return answer
 
 
+@lru_cache(maxsize=64)
 def _needs_no_loop(source: str) -> bool:
     """Whether the script can end without another round of the event loop: it calls no tool and waits for nothing."""
     return not any(word in source for word in _WAITING_WORDS)

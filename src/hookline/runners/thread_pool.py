@@ -166,12 +166,13 @@ class TaskEnd:
     It is what asyncio.wrap_future and asyncio.timeout would do, with half of their steps between the two threads.
     """
 
+    _future: asyncio.Future[None]  # once it is awaited
+
     def __init__(self, at: float, expired: Callable[[], Exception]) -> None:
         """`at` is the last moment, on the monotonic clock."""
         self._at = at
         self._expired = expired
         self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[None] = self._loop.create_future()
         self._running = threading.Lock()
         self._running.acquire()
         self._is_awaited = False
@@ -189,6 +190,7 @@ class TaskEnd:
             self._loop.call_soon_threadsafe(self._end)
 
     def __await__(self) -> Generator[Any, None, None]:
+        self._future = self._loop.create_future()
         self._is_awaited = True
         if self._running.acquire(blocking=False):
             return
