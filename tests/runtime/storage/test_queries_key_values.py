@@ -33,6 +33,18 @@ async def test_keys_are_sorted_and_of_their_owner(url: str) -> None:
 
 
 @async_test
+async def test_no_new_key_is_stored_beyond_the_most_that_an_owner_may_have(url: str) -> None:
+    async with open_store(url) as store:
+        assert await store.set_value("agent", "a", 1, 2)
+        assert await store.set_value("agent", "b", 1, 2)
+        assert not await store.set_value("agent", "c", 1, 2)
+        assert await store.set_value("agent", "a", 2, 2)
+        assert await store.set_value("other", "c", 1, 2)
+        assert await store.keys("agent") == ["a", "b"]
+        assert await store.get_value("agent", "a") == 2
+
+
+@async_test
 async def test_counts_are_saved_whole(url: str) -> None:
     async with open_store_with_thread(url) as store:
         assert await store.counts("s") == []

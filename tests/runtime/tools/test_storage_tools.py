@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+from hookline.runtime.tools import storage_tools
 from hookline.runtime.tools.storage_tools import storage
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +26,17 @@ async def test_what_an_agent_keeps_is_its_own(do, place) -> None:
     other = replace(place, agent="bob")
     assert (await storage.perform({"action": "get", "key": "a"}, other)).content is None
     assert (await do("storage", action="list")).content == ["a"]
+
+
+async def test_calls_at_the_same_time_keep_no_more_keys_than_allowed(do, monkeypatch) -> None:
+    monkeypatch.setattr(storage_tools, "_MAX_KEYS", 3)
+    results = await asyncio.gather(*(do("storage", action="set", key=f"k{n}", value=n) for n in range(6)))
+    refused = [result for result in results if not result.ok]
+    assert len(refused) == 3
+    assert all(result.error == "there are 3 keys already; delete some" for result in refused)
+    assert len((await do("storage", action="list")).content) == 3
+    known = (await do("storage", action="list")).content[0]
+    assert (await do("storage", action="set", key=known, value="new")).ok
 
 
 @pytest.mark.parametrize(

@@ -470,6 +470,9 @@ _SELECT_VALUE: Final = PreparedStatement(
         key_values.c.owner == bindparam("of_owner"), key_values.c.key == bindparam("of_key")
     )
 )
+_COUNT_KEYS: Final = PreparedStatement(
+    lambda _: select(func.count()).select_from(key_values).where(key_values.c.owner == bindparam("of_owner"))
+)
 _UPSERT_VALUE: Final = PreparedStatement(partial(upsert_into, table=key_values))
 
 
@@ -481,11 +484,19 @@ def select_value(owner: str, key: str) -> Query[Any]:
     return work
 
 
-def upsert_value(owner: str, key: str, value: Any) -> Query[None]:
+def upsert_value(owner: str, key: str, value: Any, max_keys: int | None = None) -> Query[bool]:
     values = {"owner": owner, "key": key, "value": encode_json(value)}
 
-    def work(connection: Connection) -> None:
+    def has_room(connection: Connection) -> bool:
+        if max_keys is None or _COUNT_KEYS.execute(connection, {"of_owner": owner}).fetchall()[0][0] < max_keys:
+            return True
+        return bool(_SELECT_VALUE.execute(connection, {"of_owner": owner, "of_key": key}).fetchall())
+
+    def work(connection: Connection) -> bool:
+        if not has_room(connection):
+            return False
         _UPSERT_VALUE.execute(connection, values)
+        return True
 
     return work
 

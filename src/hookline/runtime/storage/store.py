@@ -305,8 +305,9 @@ class Store:
         """None if there is no such key."""
         return await self._database.read(queries.select_value(owner, key))
 
-    async def set_value(self, owner: str, key: str, value: Any) -> None:
-        await self._database.write(queries.upsert_value(owner, key, value))
+    async def set_value(self, owner: str, key: str, value: Any, max_keys: int | None = None) -> bool:
+        """False, and nothing is stored, if the key is new and its owner has `max_keys` keys already."""
+        return await self._database.write(queries.upsert_value(owner, key, value, max_keys))
 
     async def delete_value(self, owner: str, key: str) -> bool:
         """True if it existed."""

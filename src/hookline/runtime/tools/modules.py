@@ -184,13 +184,11 @@ def _memory_owner(context: ToolContext) -> str:
 
 
 async def _remember(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
-    known = await context.store.keys(_memory_owner(context))
-    if len(known) >= MAX_MEMORIES:
-        raise ToolError(f"there are {MAX_MEMORIES} memories already; forget some")
     id = f"{time.time_ns() // 1_000_000:013d}-{secrets.token_hex(3)}"  # sorts by age
     memory = {"content": input["content"], "tags": list(input.get("tags", []))}
     check_json_size(memory, 2 * _MAX_MEMORY_LENGTH)
-    await context.store.set_value(_memory_owner(context), id, memory)
+    if not await context.store.set_value(_memory_owner(context), id, memory, MAX_MEMORIES):
+        raise ToolError(f"there are {MAX_MEMORIES} memories already; forget some")
     return {"id": id}
 
 

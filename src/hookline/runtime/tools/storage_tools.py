@@ -100,10 +100,8 @@ async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
     if "value" not in input:
         raise ToolError("value is missing")
     check_json_size(input["value"])
-    known = await store.keys(owner)
-    if len(known) >= _MAX_KEYS and key not in known:
+    if not await store.set_value(owner, key, input["value"], _MAX_KEYS):
         raise ToolError(f"there are {_MAX_KEYS:,} keys already; delete some")
-    await store.set_value(owner, key, input["value"])
     return "stored"
 
 
