@@ -18,25 +18,16 @@ from hookline.record.facts import MAX_TEXT, KnownSecrets, may_have_secret
 from hookline.record.writer import encode_json
 
 _SILENT: Final = Verdict.SILENT
-_MAX_KNOWN: Final = 100  # facts have a dozen names
-_NAMED_PARTS: Final = dict(NAMED_FACTS)
+_MAX_KNOWN: Final = 100  # sessions, or tools
 _NEW_IN_A_CALL: Final = ',"id":'  # what a tool's JSON says before it is the same in all calls
 
 
-class _KnownFact(NamedTuple):
-    """A text, or an object of texts: two that are equal have the same JSON, as 1 and true have not."""
-
-    value: Any
-    named: str  # what the record says beside the facts: `"session":"…",`
-    text: str  # `"session":{"id":"…"},`
-
-
-class _KnownFacts(NamedTuple):
-    """All facts of an event but its tool, its time and a session's calls, which are new each time. Each could be a _KnownFact."""
+class _EncodedFacts(NamedTuple):
+    """All facts of an event but its tool, its time and a session's calls, which are new each time."""
 
     facts: dict[str, Any]
-    named: str
-    text: str
+    named: str  # what the record says beside the facts: `"thread":"…",`
+    text: str  # `"thread":{"id":"…"},"cwd":"…",`
 
 
 class SilentEntries:
@@ -45,8 +36,7 @@ class SilentEntries:
     def __init__(self, secrets: KnownSecrets) -> None:
         """`secrets` are those of the environment: what is known here has none of them."""
         self.secrets = secrets
-        self._known: dict[str, _KnownFact] = {}
-        self._last = _KnownFacts({}, "", "")
+        self._last = _EncodedFacts({}, "", "")
         self._sessions: dict[str, str] = {}  # ids without secrets, and their JSON
         self._tools: dict[str, str] = {}  # `{"name":"Bash","kind":"shell"` without secrets → `"tool":"Bash",`
 
@@ -59,7 +49,6 @@ class SilentEntries:
             return None
         facts = {**asked.facts}
         tool, at, last, new = facts.pop("tool", None), facts.pop("time", None), self._last, ""
-        unknown: dict[str, _KnownFact] = {}
         if type(tool) is not dict or type(at) is not str:
             return None
         session: Any = facts.get("session")
@@ -74,8 +63,8 @@ class SilentEntries:
             of_session = f'"session":{{"id":{quoted},"tool_calls":{session["tool_calls"]}}},'
             new = "" if is_known else of_session
         if facts != last[0]:
-            last, unknown = self._encode_facts(facts)
-            new += "".join([each.text for each in unknown.values()])
+            last = _encode_facts(facts)
+            new += last.text
         _, named, texts = last
         encoded = encode_json(tool)
         begin, mark, end = encoded.partition(_NEW_IN_A_CALL)
@@ -99,7 +88,7 @@ class SilentEntries:
         if end is encoded and mark:
             self._remember_tool(begin, named_tool)
         if last is not self._last:
-            self._remember(last, unknown)
+            self._remember(last)
         if new and type(id) is str and len(self._sessions) < _MAX_KNOWN:
             self._sessions[id] = quoted
         return text
@@ -110,40 +99,28 @@ class SilentEntries:
         if is_plain and len(self._tools) < _MAX_KNOWN:
             self._tools[begin] = named
 
-    def _encode_facts(self, facts: dict[str, Any]) -> tuple[_KnownFacts, dict[str, _KnownFact]]:
-        """The facts, and those of them that were not known."""
-        named, texts, unknown = "", "", {}
-        for name, value in facts.items():
-            known = self._known.get(name)
-            if known is None or type(value) is not type(known.value) or value != known.value:
-                known = unknown[name] = _encode_fact(name, value)
-            named += known.named
-            texts += known.text
-        return _KnownFacts(facts, named, texts), unknown
-
-    def _remember(self, last: _KnownFacts, unknown: dict[str, _KnownFact]) -> None:
-        """Facts in which there is no secret. Some change with every call, such as how many there were."""
-        comparable = {name: each for name, each in unknown.items() if _is_comparable(each.value)}
-        for name, each in comparable.items():
-            if name in self._known or len(self._known) < _MAX_KNOWN:
-                self._known[name] = each._replace(value=_copy(each.value))
-        if len(comparable) == len(unknown):
+    def _remember(self, last: _EncodedFacts) -> None:
+        """Facts without a secret, if an equal event's are sure to have the same JSON. They are copied: their owner may change them."""
+        if all(map(_is_comparable, last.facts.values())):
             self._last = last._replace(facts={name: _copy(value) for name, value in last.facts.items()})
 
 
-def _encode_fact(name: str, value: Any) -> _KnownFact:
-    """Raises TypeError, ValueError or RecursionError for what is not JSON."""
-    part = value.get(_NAMED_PARTS[name]) if name in _NAMED_PARTS and type(value) is dict else None
-    named = f'"{name}":{encode_basestring_ascii(part)},' if type(part) is str else ""
-    return _KnownFact(value, named, f"{encode_basestring_ascii(name)}:{encode_json(value)},")
+def _encode_facts(facts: dict[str, Any]) -> _EncodedFacts:
+    """All at once: to look for those that an earlier event had, too, takes longer. Raises what `encode_json` raises."""
+    named = ""
+    for name, key in NAMED_FACTS:
+        value = facts.get(name)
+        if type(value) is dict and type(part := value.get(key)) is str:
+            named += f'"{name}":{encode_basestring_ascii(part)},'
+    return _EncodedFacts(facts, named, f"{encode_json(facts)[1:-1]}," if facts else "")
 
 
 def _copy(value: Any) -> Any:
-    """Its owner may change it."""
     return dict(value) if type(value) is dict else value
 
 
 def _is_comparable(value: Any) -> bool:
+    """A text, or an object of texts: two that are equal have the same JSON, as 1 and true have not."""
     if type(value) is dict:
         return all(type(key) is str and type(part) is str for key, part in value.items())
     return type(value) is str
