@@ -30,6 +30,7 @@ from hookline.hooks.conditions.logic import AnyOf, find_conditions
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import COUNTED, GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.host import CurrentHook
 from hookline.hooks.match_deadline import in_time
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Condition, Subject, TextPattern
@@ -164,6 +165,7 @@ class IndexEntry:
 
     __slots__ = (
         "answer",
+        "current_hook",
         "decision",
         "group",
         "holds",
@@ -191,6 +193,7 @@ class IndexEntry:
         self.is_repeatable = is_repeatable(hook.when)
         self.reads_memory = not self.is_repeatable and any(find_conditions(hook.when, HappenedBefore))
         self.decision = self._conclude_alone()
+        self.current_hook: CurrentHook | None = None  # of its runs that nothing led to, once there was one
 
     def _conclude_alone(self) -> Conclusion | None:
         """The decision if this is the only hook that fires; None unless it stops the event by a fixed outcome."""

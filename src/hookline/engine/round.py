@@ -136,7 +136,7 @@ class Round:
                 self._trace.append(TraceEntry(entry.hook, entry.answer, unsure=self._unsure, event=self.event))
                 changes = self._add_outcome(rank, entry.hook, entry.answer)
             else:
-                changes = await self._run_hook(rank, entry.hook)
+                changes = await self._run_hook(rank, entry)
             if self._stopped_event is not None and position < len(queue) and not self._explain and self._is_over():
                 break
             if changes:
@@ -261,8 +261,9 @@ class Round:
         finally:
             self._budget.resume(perf_counter() - started, remaining)  # explaining is not matching
 
-    async def _run_hook(self, rank: Rank, hook: Hook) -> Changes:
+    async def _run_hook(self, rank: Rank, entry: IndexEntry) -> Changes:
         """Runs one hook, adds its outcome and returns what it changed."""
+        hook = entry.hook
         try:
             release_claim = self._claim(rank, hook)
             if release_claim is None:
@@ -272,14 +273,14 @@ class Round:
             if not hook.wait:
                 if self._undecided is not None:
                     self._record_undecided(hook, self._undecided)
-                self._start_background(hook, release_claim)
+                self._start_background(entry, release_claim)
                 return ()
         except UnavailableError as missing:
             failure = Failure(FailureKind.UNAVAILABLE, str(missing))
             return self._add_outcome(rank, hook, self._resolve_outcome(hook, failure))
         fired = False
         try:
-            outcome, fired = await self._attempt(hook, again=False)
+            outcome, fired = await self._attempt(entry, again=False)
         finally:
             if not fired:
                 self._releases = tuple(each for each in self._releases if each is not release_claim)
@@ -303,10 +304,10 @@ class Round:
         except UnavailableError:
             return True
 
-    async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
+    async def _attempt(self, entry: IndexEntry, again: bool) -> tuple[Outcome, bool]:
         """The outcome, and whether the hook fired: it did not fail and had something to do."""
         started, remaining = perf_counter(), self._budget.remaining()
-        who = self._current_hook(hook, again)
+        hook, who = entry.hook, self._current_hook(entry, again)
         answer = await strictest_answer(
             hook, self.event, lambda event: attempt(hook.then, event, self._host, hook.timeout, who)
         )
@@ -315,11 +316,18 @@ class Round:
         fired = isinstance(answer, Outcome) and answer.applied
         return self._resolve_outcome(hook, answer, took, again), fired
 
-    def _current_hook(self, hook: Hook, again: bool = False) -> CurrentHook:
-        matchers = tuple(tool_matchers(hook.when))
-        return CurrentHook(
-            hook.id, again, self._call_stack, hook_key(hook), matchers, hook.origin.wording, hook.event_name
-        )
+    def _current_hook(self, entry: IndexEntry, again: bool = False) -> CurrentHook:
+        known = entry.current_hook
+        if known is None:
+            hook = entry.hook
+            known = entry.current_hook = CurrentHook(
+                hook.id,
+                key=hook_key(hook),
+                tool_matchers=tuple(tool_matchers(hook.when)),
+                wording=hook.origin.wording,
+                event_name=hook.event_name,
+            )
+        return replace(known, is_recheck=again, callers=self._call_stack) if again or self._call_stack else known
 
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
@@ -418,7 +426,7 @@ class Round:
             if self._undecided is not None and not hook.fires_undecided(self.event):
                 outcome = self._resolve_undecided(hook, again=True)
             else:
-                outcome, _ = await self._attempt(hook, again=True)
+                outcome, _ = await self._attempt(entry, again=True)
             self._add_recheck_outcome(rank, hook, outcome)
             if self._is_over():
                 break
@@ -449,28 +457,30 @@ class Round:
             before = f"{combined.reason} (asked before a hook changed it)".lstrip()
             combined.reason, combined.by = self._asks[min(self._asks)] if self._asks else (before, combined.by)
 
-    def _start_background(self, hook: Hook, release_claim: Callable[[], None]) -> None:
+    def _start_background(self, entry: IndexEntry, release_claim: Callable[[], None]) -> None:
         """Nothing waits for a background hook, so its answer never counts."""
+        hook = entry.hook
         try:
             self._host.run_in_background(
-                partial(self._run_background, hook, self.event, release_claim), session_id(self.event)
+                partial(self._run_background, entry, self.event, release_claim), session_id(self.event)
             )
         except UnavailableError:
             release_claim()
             raise
         self._trace.append(TraceEntry(hook, event=self.event))
 
-    async def _run_background(self, hook: Hook, event: Event, release_claim: Callable[[], None]) -> None:
+    async def _run_background(self, entry: IndexEntry, event: Event, release_claim: Callable[[], None]) -> None:
         fired = False
         try:
-            if hook.group not in self._ended_background_groups:
-                fired = await self._attempt_background(hook, event)
+            if entry.group not in self._ended_background_groups:
+                fired = await self._attempt_background(entry, event)
         finally:
             if not fired:
                 release_claim()
 
-    async def _attempt_background(self, hook: Hook, event: Event) -> bool:
-        answer = await attempt(hook.then, event, self._host, hook.timeout, self._current_hook(hook))
+    async def _attempt_background(self, entry: IndexEntry, event: Event) -> bool:
+        hook, who = entry.hook, self._current_hook(entry)
+        answer = await attempt(hook.then, event, self._host, hook.timeout, who)
         if not isinstance(answer, Failure):
             return answer.applied
         failure = label_failure(answer, hook)

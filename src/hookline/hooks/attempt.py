@@ -234,6 +234,9 @@ class _AbandonableWork(Generic[T]):
 
     async def run(self) -> T:
         """Whoever waits for `ended` goes on in the loop's next round; `asyncio.wait` would take two more."""
+        task = asyncio.current_task()
+        if task is not None:  # it has begun: it sets its end itself
+            task.remove_done_callback(self.set_ended)
         try:
             return await self
         finally:

@@ -256,6 +256,8 @@ def copy_fact(value: Any) -> Any:
 def _copy_plain(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
+        if _PLAIN_TYPES.issuperset(map(type, value.values())):
+            return value.copy()
         return {key: each if type(each) in _PLAIN_TYPES else _copy_plain(each) for key, each in value.items()}
     if kind is list:
         return [each if type(each) in _PLAIN_TYPES else _copy_plain(each) for each in value]

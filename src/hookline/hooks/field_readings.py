@@ -34,7 +34,7 @@ async def strictest_answer(
     All answers together have the hook's timeout. Some are asked for at once: otherwise an agent could make a slow guard
     run out of time with a field under a second name.
     """
-    if hook.then.constant is not None:
+    if "tool" not in event.facts or hook.then.constant is not None:
         return await ask(event)
     readings = tuple(islice(events_by_field_name(event), _MAX_READINGS + 1))
     if not readings or not hook.judges:  # almost always the first, which takes less time

@@ -7,6 +7,7 @@ from _thread import allocate_lock as Lock  # `threading` takes a millisecond to 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from hookline.errors import UnavailableError
@@ -241,7 +242,9 @@ class NullHost:
 
     async def run_function(self, call: FunctionCall) -> Any:
         returned = call.function(*call.arguments)
-        return await returned if inspect.isawaitable(returned) else returned
+        if type(returned) is CoroutineType or inspect.isawaitable(returned):
+            return await returned
+        return returned
 
     async def post(self, request: PostRequest) -> PostResponse:
         raise UnavailableError("HTTP requests cannot be sent here")

@@ -242,11 +242,13 @@ def thread_state(facts: Mapping[str, Any], host: Host, definitions: Definitions)
 
 def _execution_state(facts: Mapping[str, Any], thread: str, host: Host) -> ExecutionState:
     """Before the first step there are no facts about it; the flow is then named after its thread."""
-    side: Literal["a", "b"] = "b" if _first_text(facts, ("execution", "side")) == "b" else "a"
-    step = read_path(facts, ("execution", "step"))
+    given = facts.get("execution")
+    known = given if isinstance(given, dict) else {}
+    side: Literal["a", "b"] = "b" if known.get("side") == "b" else "a"
+    step = known.get("step")
     step_count = step if isinstance(step, int) and not isinstance(step, bool) else 0
-    flow = _first_text(facts, ("execution", "flow")) or f"flow_{thread}"
-    stopped = read_path(facts, ("execution", "stopped")) is True
+    flow = _first_text(known, ("flow",)) or f"flow_{thread}"
+    stopped = known.get("stopped") is True
     return ExecutionState(flow, side, step_count, stopped, AbortSignal(partial(_thread_abort, host, thread)))
 
 
@@ -256,12 +258,11 @@ def _thread_abort(host: Host, thread: str) -> Abort:
 
 def _agent_name(facts: Mapping[str, Any], definitions: Definitions) -> str:
     """The agent's id or name, whichever is defined; `load_agent` finds it then."""
-    names = [
-        name
-        for name in (_first_text(facts, ("agent", "id")), _first_text(facts, ("agent", "name")))
-        if name is not None
-    ]
-    return next((name for name in names if name in definitions.agents), names[0] if names else "")
+    id = _first_text(facts, ("agent", "id"))
+    if id is not None and id in definitions.agents:
+        return id
+    name = _first_text(facts, ("agent", "name"))
+    return name if name is not None and (id is None or name in definitions.agents) else id or ""
 
 
 def _first_text(facts: Mapping[str, Any], *places: FactPath) -> str | None:
