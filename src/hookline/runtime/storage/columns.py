@@ -64,6 +64,8 @@ class JsonText(AnyText):
 
 
 def escape_text(text: str) -> str:
+    if text.isascii() and "\0" not in text and not text.startswith(_ESCAPE_MARK):  # nearly all
+        return text
     return text if _is_plain(text) else _ESCAPE_MARK + text.encode("unicode_escape").decode("ascii")
 
 
@@ -100,8 +102,6 @@ def raw_column(column: Column[Any]) -> ColumnElement[Any]:
 def _is_plain(text: str) -> bool:
     if "\0" in text or text.startswith(_ESCAPE_MARK):
         return False
-    if text.isascii():
-        return True
     try:
         text.encode()
     except UnicodeEncodeError:
