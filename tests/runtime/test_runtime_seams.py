@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,17 @@ def test_a_host_of_its_own_runs_the_scripts_of_hooks(tmp_path: Path) -> None:
 
     run_async(work)
     assert ran == ["return null"]
+
+
+def test_pydantic_is_only_loaded_for_tools_that_are_python_functions(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, sys\nfrom pathlib import Path\n"
+        "from hookline.runtime.runtime import Runtime\nfrom hookline.runtime.settings import Settings\n"
+        "async def work():\n"
+        "    home = Path(sys.argv[1])\n"
+        "    async with Runtime.open(home, Settings(home=home, env={}, store='sqlite://')):\n"
+        "        print('pydantic' in sys.modules)\n"
+        "asyncio.run(work())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "False\n", ran.stderr

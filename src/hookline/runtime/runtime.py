@@ -159,9 +159,11 @@ class Runtime:
 
     def _defined_tools(self) -> tuple[Tool, ...]:
         """Tools written in Python. pydantic, which reads their types, is slow to import."""
+        definitions = self.app.definitions
+        if not self._settings.tools and not definitions.tools:
+            return ()
         from hookline.runtime.tools.function_tool import defined_tool, function_tool
 
-        definitions = self.app.definitions
         given = tuple(function_tool(function) for function in self._settings.tools)
         return (*given, *(defined_tool(each, definitions) for each in definitions.tools.values()))
 
