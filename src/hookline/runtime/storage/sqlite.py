@@ -11,7 +11,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -231,10 +231,16 @@ class Sqlite:
         return cls(place, writer, readers, FileClaims(Path(f"{os.path.realpath(file)}-claims")))
 
     async def read(self, work: Query[T]) -> T:
-        return await self._explain_errors(self._readers.run(work))
+        try:
+            return await self._readers.run(work)
+        except (SQLAlchemyError, sqlite3.Error) as failed:
+            raise explain_database_error(failed, self._place) from failed
 
     async def write(self, work: Query[T]) -> T:
-        return await self._explain_errors(self._writer.run_to_end(work))
+        try:
+            return await self._writer.run_to_end(work)
+        except (SQLAlchemyError, sqlite3.Error) as failed:
+            raise explain_database_error(failed, self._place) from failed
 
     async def claim(self, session: str) -> bool:
         try:
@@ -249,12 +255,6 @@ class Sqlite:
         await self._claims.close()
         await self._writer.close()
         await self._readers.close()
-
-    async def _explain_errors(self, work: Awaitable[T]) -> T:
-        try:
-            return await work
-        except (SQLAlchemyError, sqlite3.Error) as failed:
-            raise explain_database_error(failed, self._place) from failed
 
 
 def _prepare_file(file: Path) -> None:
