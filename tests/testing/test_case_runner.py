@@ -53,6 +53,7 @@ def test_a_difference_says_what_was_expected_what_came_and_why(tmp_path):
         (expecting("{failures: [{kind: timed_out}]}"), "unknown-word", 3),
         (f"event: {CALL}\nexpect: {{halt: true}}\n", "no-config", 1),
         ("file: a.yaml\n" + expecting("{halt: true}"), "two-configs", 1),
+        ("hooks: [{id: a, on: stop, then: {deny: x}}]\n", "no-cases", 1),
         (f"config: {DENIES}\nevent: {CALL}\n", "missing-key", 1),
         (f"config: {DENIES}\n", "no-event", 1),
         (f"config: {DENIES}\nexpect: {{verdict: deny}}\n", "unknown-key", 2),

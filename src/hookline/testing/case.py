@@ -96,6 +96,10 @@ def _load_case_file(path: Path) -> list[Case]:
     document, problems = read_file(path)
     if document is None:
         raise ConfigError(problems)
+    if _is_hooks_file(document.value):
+        what = "this is a file of hooks, not of cases."
+        hint = f"Write `file: {path.name}` in a case, or run hookline check or hookline prove --config {path.name}."
+        raise ConfigError([Problem("no-cases", document.file, 1, what, hint)])
     found: list[Problem] = []
     at = Node.of(document, found)
     cases = [_read_case(place, path) for place in _case_nodes(at)]
@@ -104,6 +108,10 @@ def _load_case_file(path: Path) -> list[Case]:
     if not cases:
         raise HooklineError(f"{path}: there is no case in this file")
     return [case for case in cases if case is not None]
+
+
+def _is_hooks_file(value: Any) -> bool:
+    return isinstance(value, dict) and not {"hooks", "extends"}.isdisjoint(value) and value.keys().isdisjoint(CASE_KEYS)
 
 
 def _case_nodes(at: Node) -> Iterator[Node]:
