@@ -125,7 +125,8 @@ class ReplayedAction:
     def __init__(self, hook: Hook, answers: ReplayedAnswers) -> None:
         self._hook = hook
         self._answers = answers
-        self._asked: tuple[CurrentHook | None, dict[str, Any] | None] = (None, None)  # the last time, and its answer
+        self._asked: tuple[CurrentHook | None, list[dict[str, Any]]] = (None, [])  # the last time, and of which event
+        self._entry: dict[str, Any] | None = None  # the answer of that time
         self.action = hook.then
 
     @property
@@ -154,10 +155,11 @@ class ReplayedAction:
         return self.action.describe()
 
     async def run(self, event: Event, host: Any) -> Outcome:
-        who, entry = self._asked
-        if who is None or who is not current_hook.get():  # else the same call is read under another of its names
-            entry = self._answers.take(self._hook)
-            self._asked = current_hook.get(), entry
+        who, trace = self._asked
+        if who is None or who is not current_hook.get() or trace is not self._answers.trace:
+            self._asked = current_hook.get(), self._answers.trace
+            self._entry = self._answers.take(self._hook)
+        entry = self._entry  # the same if the call is read under another of its names
         if entry is None:
             return await self._answers.find_unrecorded(self._hook, event)
         failure, applied = entry.get("failure"), entry.get("applied", True)
