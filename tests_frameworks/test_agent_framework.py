@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -202,7 +203,25 @@ class CallingTheTool(Rewriting):
         context.result = await found if inspect.isawaitable(found) else found
 
 
-EARLIER = pytest.mark.parametrize("kind", [RunningItself, CallingTheTool])
+class RunningInThread(CallingTheTool):
+    """Without the context of the caller."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        arguments = changed(context.arguments, self.command)
+
+        def run() -> Any:
+            return asyncio.run(context.function.invoke(arguments=arguments))
+
+        context.result = await asyncio.get_running_loop().run_in_executor(None, run)
+
+
+class CallingInThread(CallingTheTool):
+    async def process(self, context: Any, call_next: Any) -> None:
+        call = partial(context.function, **changed(context.arguments, self.command))
+        context.result = await asyncio.get_running_loop().run_in_executor(None, call)
+
+
+EARLIER = pytest.mark.parametrize("kind", [RunningItself, CallingTheTool, RunningInThread, CallingInThread])
 
 
 def run_after(trial: Trial, run: Any, *earlier: Any) -> None:
@@ -232,9 +251,10 @@ def test_hooks_see_the_result_of_a_tool_that_earlier_middleware_runs_itself(run:
     assert after["input"]["command"] == "echo altered"
 
 
-def test_later_middleware_that_calls_the_tool_calls_what_is_decided() -> None:
+@EARLIER
+def test_later_middleware_that_calls_the_tool_calls_what_is_decided(kind: Any) -> None:
     trial = Trial([["echo a"]])
-    run_with(trial, to_end, CallingTheTool("rm x"))
+    run_with(trial, to_end, kind("rm x"))
     assert trial.ran == []
     assert "Not rm." in trial.read_last
 

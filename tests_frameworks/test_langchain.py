@@ -91,6 +91,18 @@ class RunningItself(Rewriting):
         return await request.tool.ainvoke(self._call(request))
 
 
+class RunningItselfElsewhere(RunningItself):
+    """Without its handler, in a thread without the context of the caller."""
+
+    def wrap_tool_call(self, request: Any, handler: Handler) -> Any:
+        with ThreadPoolExecutor() as pool:
+            return pool.submit(request.tool.invoke, self._call(request)).result()
+
+    async def awrap_tool_call(self, request: Any, handler: Handler) -> Any:
+        run = request.tool.invoke
+        return await asyncio.get_running_loop().run_in_executor(None, run, self._call(request))
+
+
 class RunningFirst(Rewriting):
     """The call that was decided, and then another one."""
 
@@ -137,7 +149,9 @@ def stream(agent: Any) -> Any:
 
 
 RUNS = pytest.mark.parametrize("run", [invoke, ainvoke, stream])
-MIDDLEWARE = pytest.mark.parametrize("kind", [Rewriting, RewritingInPlace, InThread, RunningItself])
+MIDDLEWARE = pytest.mark.parametrize(
+    "kind", [Rewriting, RewritingInPlace, InThread, RunningItself, RunningItselfElsewhere]
+)
 
 
 @RUNS
@@ -264,18 +278,20 @@ def agent_after(trial: Trial, *earlier: Any) -> Any:
 
 
 @RUNS
-def test_a_tool_that_earlier_middleware_runs_itself_is_decided_about(run: Any) -> None:
+@pytest.mark.parametrize("kind", [RunningItself, RunningItselfElsewhere])
+def test_a_tool_that_earlier_middleware_runs_itself_is_decided_about(run: Any, kind: Any) -> None:
     trial = Trial([["echo a"]])
-    run(agent_after(trial, RunningItself("rm x")))
+    run(agent_after(trial, kind("rm x")))
     assert trial.ran == []
     assert "Not rm. (hook no-rm, " in trial.read_last
     assert [each["verdict"] for each in record() if each["event"] == "tool.before"] == ["deny"]
 
 
 @RUNS
-def test_hooks_see_the_result_of_a_tool_that_earlier_middleware_runs_itself(run: Any) -> None:
+@pytest.mark.parametrize("kind", [RunningItself, RunningItselfElsewhere])
+def test_hooks_see_the_result_of_a_tool_that_earlier_middleware_runs_itself(run: Any, kind: Any) -> None:
     trial = Trial([["echo a"]])
-    run(agent_after(trial, RunningItself("echo plain")))
+    run(agent_after(trial, kind("echo plain")))
     assert trial.ran == ["echo altered"]
     assert "ran echo altered ***" in trial.read_last
     (after,) = [each for each in record() if each["event"] == "tool.after"]
@@ -339,6 +355,27 @@ def test_agents_without_hooks_stay_as_they_are() -> None:
     assert trial.ran == ["rm y"]
 
 
+def test_an_agent_without_hooks_may_run_the_same_tool_at_the_same_time() -> None:
+    hooked, free = Trial([["echo a"]]), Trial([["rm y"]])
+
+    @tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return free.bash(command)
+
+    class Meanwhile(AgentMiddleware[Any, Any, Any]):
+        """The other agent runs between the decision and the tool."""
+
+        def wrap_tool_call(self, request: Any, handler: Handler) -> Any:
+            with ThreadPoolExecutor() as pool:
+                pool.submit(invoke, create_agent(ScriptedModel(trial=free), [bash])).result()
+            return handler(request)
+
+    hooks = HooklineMiddleware(**hooked.options)
+    invoke(create_agent(ScriptedModel(trial=hooked), [bash], middleware=[hooks, Meanwhile()]))
+    assert free.ran == ["rm y", "echo a"]
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_wrapper_inside_of_ours_in_a_graph_of_ones_own(is_async: bool) -> None:
     trial = Trial([["echo a"]])
@@ -361,6 +398,21 @@ def test_a_wrapper_inside_of_ours_in_a_graph_of_ones_own(is_async: bool) -> None
     assert trial.ran == []
     assert isinstance(state["messages"][-1], ToolMessage)
     assert "Not rm." in state["messages"][-1].content
+
+
+def test_calls_that_a_tool_makes_of_itself_in_threads_are_not_decided_about() -> None:
+    trial = Trial([["echo a"]])
+
+    @tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        if command == "echo a":
+            with ThreadPoolExecutor() as pool:
+                return str(pool.submit(bash.invoke, {"command": "rm y"}).result())
+        return trial.bash(command)
+
+    invoke(create_agent(ScriptedModel(trial=trial), [bash], middleware=[HooklineMiddleware(config=CONFIG)]))
+    assert trial.ran == ["rm y"]
 
 
 def test_calls_that_a_tool_makes_itself_are_not_decided_about() -> None:

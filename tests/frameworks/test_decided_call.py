@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from hookline.frameworks.agent_run import FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 
@@ -95,6 +96,64 @@ def test_a_pending_call_is_found_also_in_a_thread_without_the_context(decided: D
         thread.join()
     assert found == [(decided, None)]
     assert find_decided_call(key) is None
+
+
+def find_elsewhere(**about: Any) -> DecidedCall | None:
+    """In a thread without the context."""
+    found: list[DecidedCall | None] = []
+    thread = threading.Thread(target=lambda: found.append(find_decided_call(**about)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_a_tool_that_a_pending_call_may_run_is_found_in_another_thread(decided: DecidedCall) -> None:
+    tool = object()
+    with decided.pending(object(), [tool, object()]):
+        assert find_elsewhere(tool=tool) is decided
+        assert find_elsewhere(tool=object()) is None
+    assert find_elsewhere(tool=tool) is None
+
+
+def test_the_innermost_call_of_a_tool_counts(hooks: FrameworkHooks, decided: DecidedCall) -> None:
+    tool, around = object(), new_undecided_call(hooks.new_run(), "c1")
+    with around.pending(object(), [tool]):
+        with decided.pending(object(), [tool]):
+            assert find_elsewhere(tool=tool) is decided
+        assert find_elsewhere(tool=tool) is around
+
+
+def test_threads_of_a_running_tool_belong_to_it(hooks: FrameworkHooks, decided: DecidedCall) -> None:
+    tool, around = object(), new_undecided_call(hooks.new_run(), "c1")
+    other = DecidedCall(hooks.new_run(), FrameworkCall("bash", {}, "c2"), {})
+    with around.pending(object(), [tool]), decided.pending(object(), [tool]):
+        with decided.running(bash("ls"), {"command": "ls"}):
+            assert find_elsewhere(tool=tool) is None
+            with other.pending(object(), [tool]):
+                assert find_elsewhere(tool=tool) is other
+        assert find_elsewhere(tool=tool) is decided
+
+
+def test_a_tool_in_the_thread_of_another_pending_call_is_not_part_of_it(decided: DecidedCall) -> None:
+    tool = object()
+    with decided.pending(object(), [tool]):
+        assert contextvars.Context().run(find_decided_call, tool=tool) is None
+
+
+def test_an_agent_without_hooks_is_not_part_of_a_pending_call(decided: DecidedCall) -> None:
+    tool, found = object(), []
+
+    def run() -> None:
+        with without_hooks():
+            found.append(find_decided_call(tool=tool))
+
+    with decided.pending(object(), [tool]):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        with without_hooks():  # code around the call that runs another agent
+            assert find_decided_call() is decided
+    assert found == [None]
 
 
 def test_calls_that_a_tool_makes_itself_are_not_decided_again(hooks: FrameworkHooks, decided: DecidedCall) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -219,7 +219,7 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
             context.arguments = _arguments_like(given, answer.input)
         decided = DecidedCall(run, call, answer.input)
         try:
-            with run.tool_context(), decided.pending(context):
+            with run.tool_context(), decided.pending(context, [context.function]):
                 await call_next()
         except Exception as error:
             await _after_error(decided, context, error)
@@ -274,10 +274,11 @@ def _guard_pipeline() -> None:
     async def guarded(pipeline: Any, context: Any, final_handler: Any) -> Any:
         ours = next((each for each in pipeline._middleware if isinstance(each, HooklineFunctionMiddleware)), None)
         if ours is None:
-            return await execute(pipeline, context, final_handler)
+            with without_hooks():
+                return await execute(pipeline, context, final_handler)
         undecided = new_undecided_call(ours.run_of(context), _call_id(context))
         try:
-            with undecided.pending(context):
+            with undecided.pending(context, [context.function]):
                 result = await execute(pipeline, context, final_handler)
         except Exception as error:
             if not undecided.was_reached:
@@ -297,7 +298,7 @@ def _guard_invoke() -> None:
 
     @functools.wraps(invoke)
     async def guarded(tool: Any, *, arguments: Any = None, context: Any = None, **kwargs: Any) -> Any:
-        decided = find_decided_call(context)
+        decided = find_decided_call(context, tool=tool if context is None else None)
         if decided is None:
             return await invoke(tool, arguments=arguments, context=context, **kwargs)
         given = _given_arguments(arguments, context, kwargs)
@@ -319,7 +320,7 @@ def _guard_function() -> None:
 
     @functools.wraps(call_function)
     def guarded(tool: Any, *args: Any, **kwargs: Any) -> Any:
-        decided = find_decided_call()
+        decided = find_decided_call(tool=tool)
         if decided is None:
             return call_function(tool, *args, **kwargs)
         given = {**dict(zip(tool.parameters().get("properties", {}), args, strict=False)), **kwargs}

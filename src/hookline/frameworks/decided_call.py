@@ -7,7 +7,8 @@ point before the tool: a call that hooks have not decided about is decided there
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
@@ -15,7 +16,7 @@ from typing import Any, Final
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall
 from hookline.hooks.event import deep_equal
 from hookline.hosts.python.session import Question
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 class DecidedCall:
@@ -34,11 +35,16 @@ class DecidedCall:
         self.call = replace(call, input=copy.deepcopy(input))  # the framework's own is changed in place
         self.refusal: str | None = None
         self.has_run = False
+        self._running = 0
 
     @property
     def was_stopped(self) -> bool:
         """Hooks refused what the call had become, and no tool ran."""
         return self.refusal is not None and not self.has_run
+
+    @property
+    def is_running(self) -> bool:
+        return self._running > 0
 
     @property
     def was_reached(self) -> bool:
@@ -76,32 +82,41 @@ class DecidedCall:
             self.call = replace(call, id=self.call.id or call.id, input=copy.deepcopy(input))
 
     @contextmanager
-    def pending(self, key: object) -> Iterator[None]:
+    def pending(self, key: object, tools: Iterable[object] = ()) -> Iterator[None]:
         """Around code that runs after the decision and may change the call.
 
         key: an object that the framework hands on to the tool
+        tools: those that the code could run itself
         """
-        outer = _calls.get(id(key))
-        _calls[id(key)] = self
+        waiting = _PendingCall(self, threading.get_ident())
+        keys = [id(each) for each in (key, *tools)]
+        with _lock:
+            for each in keys:
+                _calls[each] = (*_calls.get(each, ()), waiting)
         token = _current.set(self)
         try:
             yield
         finally:
             _current.reset(token)
-            if outer is None:
-                _calls.pop(id(key), None)
-            else:
-                _calls[id(key)] = outer
+            with _lock:
+                for each in keys:
+                    _calls[each] = tuple(other for other in _calls[each] if other is not waiting)
+                    if not _calls[each]:
+                        del _calls[each]
 
     @contextmanager
     def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
         """Around the tool's own code. Hooks do not decide here about calls that it makes itself."""
         self.mark_running(call, input)
         token = _current.set(_INSIDE_TOOL)
+        with _lock:
+            self._running += 1
         try:
             yield
         finally:
             _current.reset(token)
+            with _lock:
+                self._running -= 1
 
 
 def new_undecided_call(run: AgentRun, id: str | None) -> DecidedCall:
@@ -109,14 +124,59 @@ def new_undecided_call(run: AgentRun, id: str | None) -> DecidedCall:
     return DecidedCall(run, FrameworkCall("", {}, id or ""), {})
 
 
+@dataclass(frozen=True, slots=True)
+class _PendingCall:
+    decided: DecidedCall
+    thread: int  # which waits for it
+
+
 _INSIDE_TOOL: Final = "inside a tool"
+_WITHOUT_HOOKS: Final = "in an agent without hooks"
 _current: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
-_calls: Final[dict[int, DecidedCall]] = {}  # by the id of the framework's object, for threads without the context
+_calls: Final[dict[int, tuple[_PendingCall, ...]]] = {}
+"""By the ids of the framework's object and of tools, for threads without the context; the innermost is the last."""
+_lock: Final = threading.Lock()
 
 
-def find_decided_call(key: object = None) -> DecidedCall | None:
-    """The call that was decided and has not reached its tool yet. None for an agent without hooks, and inside of a tool."""
+def find_decided_call(key: object = None, *, tool: object = None) -> DecidedCall | None:
+    """The call that was decided and has not reached its tool yet. None for an agent without hooks, and inside of a tool.
+
+    tool: what is about to run. In a thread without the context, that is by code around a pending call which could run it.
+    """
     current = _current.get()
     if isinstance(current, str):
         return None
-    return _calls.get(id(key)) or current
+    waiting = _calls.get(id(key))
+    if waiting:
+        return waiting[-1].decided
+    return current or _waiting_elsewhere(_calls.get(id(tool), ()))
+
+
+def _waiting_elsewhere(calls: Sequence[_PendingCall]) -> DecidedCall | None:
+    """The innermost call that another thread waits for: in its own thread, the context says which one it is.
+
+    A tool that runs may start threads, too. What these call is part of it.
+    """
+    running = {each.decided.call.id for each in calls if each.decided.is_running} - {""}
+    this = threading.get_ident()
+    return next(
+        (
+            each.decided
+            for each in reversed(calls)
+            if each.thread != this and not each.decided.is_running and each.decided.call.id not in running
+        ),
+        None,
+    )
+
+
+@contextmanager
+def without_hooks() -> Iterator[None]:
+    """Around a call of an agent without hooks, whose tools other agents may have, too."""
+    if _current.get() is not None:
+        yield
+        return
+    token = _current.set(_WITHOUT_HOOKS)
+    try:
+        yield
+    finally:
+        _current.reset(token)

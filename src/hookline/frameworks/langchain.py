@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, NotRequired, Unpack
 
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
-from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call
+from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -168,7 +168,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context(), decided.pending(request.runtime.config):
+            with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
@@ -188,7 +188,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
         try:
-            with run.tool_context(), decided.pending(request.runtime.config):
+            with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = await handler(_changed_call(request, answer))
         except GraphBubbleUp:
             run.keep_decision(call, answer)
@@ -254,10 +254,11 @@ def _guard_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(node: Any, call: Any, input_type: Any, tool_runtime: Any) -> Any:
         hooks = _middleware_of(node)
         if hooks is None:
-            return run_one(node, call, input_type, tool_runtime)
+            with without_hooks():
+                return run_one(node, call, input_type, tool_runtime)
         undecided = hooks.new_undecided_call(tool_runtime)
         try:
-            with undecided.pending(tool_runtime.config):
+            with undecided.pending(tool_runtime.config, node.tools_by_name.values()):
                 result = run_one(node, call, input_type, tool_runtime)
         except Exception as error:
             if not undecided.was_reached or isinstance(error, GraphBubbleUp):
@@ -273,10 +274,11 @@ def _guard_async_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
     async def guarded(node: Any, call: Any, input_type: Any, tool_runtime: Any) -> Any:
         hooks = _middleware_of(node)
         if hooks is None:
-            return await run_one(node, call, input_type, tool_runtime)
+            with without_hooks():
+                return await run_one(node, call, input_type, tool_runtime)
         undecided = hooks.new_undecided_call(tool_runtime)
         try:
-            with undecided.pending(tool_runtime.config):
+            with undecided.pending(tool_runtime.config, node.tools_by_name.values()):
                 result = await run_one(node, call, input_type, tool_runtime)
         except Exception as error:
             if not undecided.was_reached or isinstance(error, GraphBubbleUp):
@@ -326,7 +328,7 @@ def _guard_run(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(run)
     def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        decided = find_decided_call()
+        decided = find_decided_call(tool=tool)
         if decided is None:
             return run(tool, tool_input, *args, **kwargs)
         call = _direct_call(tool, tool_input, kwargs)
@@ -340,7 +342,7 @@ def _guard_run(run: Callable[..., Any]) -> Callable[..., Any]:
 def _guard_async_run(run: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(run)
     async def guarded(tool: Any, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
-        decided = find_decided_call()
+        decided = find_decided_call(tool=tool)
         if decided is None:
             return await run(tool, tool_input, *args, **kwargs)
         call = _direct_call(tool, tool_input, kwargs)
@@ -473,6 +475,10 @@ def _call_of(request: Any) -> FrameworkCall:
     """Middleware may put another tool in the place of the one that the model named."""
     call = request.tool_call
     return _make_call(call["name"] if request.tool is None else request.tool.name, call["args"], call.get("id"))
+
+
+def _tools_of(request: Any) -> list[Any]:
+    return [] if request.tool is None else [request.tool]
 
 
 def _make_call(name: str, given: Any, id: str | None) -> FrameworkCall:
