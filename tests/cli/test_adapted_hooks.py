@@ -26,8 +26,9 @@ from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond_directly
 
 GUARD = "if grep -q 'hookline doctor'; then echo Never. >&2; exit 2; fi"
+CLINE_GUARD = """if grep -q 'hookline doctor'; then echo '{"cancel": true, "errorMessage": "Never."}'; fi"""
 GROUPED = {"matcher": "Bash", "hooks": [{"type": "command", "command": GUARD}]}
-FILES: dict[str, tuple[str, dict[str, Any]]] = {
+FILES: dict[str, tuple[str, Any]] = {
     "claude_code": (".claude/settings.json", {"hooks": {"PreToolUse": [GROUPED]}}),
     "codex": (".codex/hooks.json", {"hooks": {"PreToolUse": [GROUPED]}}),
     "copilot_cli": (
@@ -55,13 +56,39 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "windsurf": (".windsurf/hooks.json", {"hooks": {"pre_run_command": [{"command": GUARD}]}}),
 }
 TARGETS = (*FILES, "kimi_code")
+OTHER_FILES: dict[str, tuple[str, str, Any]] = {
+    "cline": ("cline", ".clinerules/hooks/PreToolUse", f"#!/bin/bash\n{CLINE_GUARD}\n"),
+    "Kimi CLI": (
+        "kimi_code",
+        ".kimi/config.toml",
+        f'[[hooks]]\nevent = \'PreToolUse\'\nmatcher = \'Shell|WriteFile\'\ncommand = """{GUARD}"""\n',
+    ),
+    "Kiro's agents": (
+        "kiro",
+        ".kiro/agents/dev.json",
+        {"name": "dev", "hooks": {"preToolUse": [{"matcher": "execute_bash", "command": GUARD, "timeout_ms": 5000}]}},
+    ),
+    "Kiro's editor": (
+        "kiro",
+        ".kiro/hooks/guard.kiro.hook",
+        {
+            "enabled": True,
+            "name": "Guard",
+            "version": "1",
+            "when": {"type": "preToolUse", "toolTypes": ["shell", "write"]},
+            "then": {"type": "runCommand", "command": GUARD, "timeout": 5},
+        },
+    ),
+}
 PAIRS = [(source, target) for source in FILES for target in TARGETS if source != target]
+PAIRS += [(each, target) for each, (source, *_) in OTHER_FILES.items() for target in TARGETS if source != target]
 
 
-def convert(hookline: Any, source: str, target: str, value: dict[str, Any] | None = None) -> Any:
-    name, example = FILES[source]
+def convert(hookline: Any, source: str, target: str, value: Any = None) -> Any:
+    name, example = FILES[source] if source in FILES else OTHER_FILES[source][1:]
+    text = value or example
     Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(json.dumps(value or example))
+    Path(name).write_text(text if isinstance(text, str) else json.dumps(text))
     return hookline("convert", name, "--to", target)
 
 
@@ -80,7 +107,8 @@ def run(command: str, payload: dict[str, Any], home: Path) -> Reply:
     end = words.index("||") if "||" in words else len(words)
     _, verb, agent, event, dialect, hooks = words[:6]
     assert verb == "adapt"
-    assert all(word.startswith("--timeout=") for word in words[6:end])
+    options = dict(word.removeprefix("--").split("=", 1) for word in words[6:end])
+    assert options.keys() <= {"timeout", "file"}
     environment = {b"HOME": str(home).encode(), b"PATH": b"/usr/bin:/bin"}
     call = AgentCall(
         agent,
@@ -90,7 +118,7 @@ def run(command: str, payload: dict[str, Any], home: Path) -> Reply:
         environment,
         entry_timeout=get_agent(agent).event_timeout(event),
     )
-    return asyncio.run(respond_directly(call, GivenHooks(load_hooks(dialect, hooks))))
+    return asyncio.run(respond_directly(call, GivenHooks(load_hooks(dialect, hooks, options.get("file")))))
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS, ids=lambda name: name)
@@ -110,6 +138,16 @@ def test_guard_of_one_agent_holds_in_another(hookline, tmp_path, source, target)
     assert reply.exit_code == denied.exit_code
     assert "Never." in reply.stdout + reply.stderr
     assert (reply.stdout, reply.stderr, reply.exit_code) != (allowed.stdout, allowed.stderr, allowed.exit_code)
+
+
+def test_what_a_hook_of_an_older_file_gets_stays_the_same(hookline, tmp_path):
+    """Kimi CLI has another name for the tool than Kimi Code."""
+    seen = tmp_path / "seen.json"
+    toml = f"[[hooks]]\nevent = 'PreToolUse'\ncommand = 'cat > {seen}'\n"
+    (command,) = commands(convert(hookline, "Kimi CLI", "codex", toml).stdout, "codex")
+    _, payload = get_agent("codex").sample_call(str(Path.cwd()))
+    run(command, payload, tmp_path)
+    assert json.loads(seen.read_text())["tool_name"] == "Shell"
 
 
 def test_program_gets_what_its_own_agent_would_send(hookline, tmp_path):

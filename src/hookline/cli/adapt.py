@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 @click.argument("event")
 @click.argument("dialect", type=DialectName())
 @click.argument("hooks", metavar="JSON")
+@click.option("--file", metavar="NAME", help="The file that the hooks are from, if its name says how they are read.")
 @click.option(
     "--timeout", type=click.IntRange(min=1), metavar="SECONDS", help="The agent ends this call after this time."
 )
-def verb(agent: str, event: str, dialect: str, hooks: str, timeout: int | None) -> None:
+def verb(agent: str, event: str, dialect: str, hooks: str, file: str | None, timeout: int | None) -> None:
     """Run a hook that was written for one agent as a hook of another. `hookline convert` writes such commands where the
     two agents send a hook different input or read its answer differently.
 
@@ -45,16 +46,15 @@ def verb(agent: str, event: str, dialect: str, hooks: str, timeout: int | None) 
 
     stderr = os.dup(2)
     try:
-        reply = _reply(
-            agent, event, load_hooks(dialect, hooks), None if timeout is None else timedelta(seconds=timeout)
-        )
+        limit = None if timeout is None else timedelta(seconds=timeout)
+        reply = _reply(agent, event, load_hooks(dialect, hooks, file), limit)
     except Exception as error:  # a guard that cannot be asked must not let a tool run
         client.exit_without_answer(event, error, stderr)
     write_reply(reply, stderr)
     os._exit(reply.exit_code)
 
 
-def load_hooks(dialect: str, hooks: str) -> Book:
+def load_hooks(dialect: str, hooks: str, file: str | None = None) -> Book:
     """Raises HooklineError if there are none, or one of them cannot be read."""
     import zlib
 
@@ -64,8 +64,8 @@ def load_hooks(dialect: str, hooks: str) -> Book:
     from hookline.engine.book import Book, Layer
     from hookline.hooks.record_settings import RecordSettings
 
-    file = f"adapt-{zlib.crc32(hooks.encode('utf-8', 'replace')):08x}"  # two hooks never share a count
-    document, problems = read_text(hooks, file, FileFormat.JSON)
+    name = f"adapt-{zlib.crc32(hooks.encode('utf-8', 'replace')):08x}"  # two hooks never share a count
+    document, problems = read_text(hooks, file or name, FileFormat.JSON)
     if document is None:
         raise ConfigError(problems)
     loaded = get_dialect(dialect).load(document)
@@ -73,7 +73,8 @@ def load_hooks(dialect: str, hooks: str) -> Book:
     if errors or not loaded.hooks:
         raise ConfigError(errors) if errors else HooklineError("the JSON has no hooks")
     not_recorded = RecordSettings(enabled=False)  # as any hook that the agent itself runs
-    return Book([Layer(dialect, loaded.hooks)], record=not_recorded)
+    named = [replace(hook, id=f"{name}:{hook.id}") if file else hook for hook in loaded.hooks]
+    return Book([Layer(dialect, named)], record=not_recorded)
 
 
 def _reply(agent: str, event: str, book: Book, timeout: timedelta | None) -> Reply:

@@ -13,12 +13,12 @@ from datetime import timedelta
 from typing import Final, Protocol
 
 from hookline.dialects.agent_files.dialect import AgentFileDialect
-from hookline.dialects.agent_files.format import FAILURE_OUTCOME
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, FORMATS
 from hookline.dialects.claude_code import names as claude
 from hookline.dialects.claude_code.matchers import TOOL_FAILED
 from hookline.dialects.claude_stdin import stdin_template
-from hookline.dialects.conversion import flatten_all, hook_label, translate_condition, with_vocabulary
-from hookline.dialects.dialect import get_dialect
+from hookline.dialects.conversion import flatten_all, translate_condition, with_vocabulary
+from hookline.dialects.dialect import AgentDialect, Excerpt, get_dialect
 from hookline.dialects.hook_interchange import names as interchange
 from hookline.dialects.settings_json import TOOL_SUCCEEDED, literal_shell_template
 from hookline.hooks.actions.program_result import ResultParser
@@ -30,7 +30,7 @@ from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
-from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
 from hookline.lazy_dataclasses import dataclass, replace
@@ -43,18 +43,13 @@ _NO_WAIT: Final = "that the agent does not wait for it"
 def adapt_hooks(hooks: Iterable[Hook], to: str) -> Iterator[Hook]:
     """The hooks. One that the dialect cannot express becomes a command of `hookline adapt`, if that can be written."""
     for hook in hooks:
-        is_adaptable = _contract_of(to) is not None and _is_of_agent(hook.origin.dialect)
+        is_adaptable = _contract_of(to) is not None and isinstance(get_dialect(hook.origin.dialect), AgentDialect)
         yield from _adapt(hook, to) if is_adaptable else (hook,)
 
 
 def is_adapted(hook: Hook) -> bool:
     shell = hook.then.program.shell if isinstance(hook.then, RunProgram) else None
     return shell is not None and shell.source.startswith("hookline adapt ")
-
-
-def _is_of_agent(dialect: str) -> bool:
-    known = get_dialect(dialect)
-    return _agent_name(dialect) in AGENT_NAMES and (isinstance(known, AgentFileDialect) or dialect == claude.NAME)
 
 
 def _agent_name(dialect: str) -> str:
@@ -64,10 +59,10 @@ def _agent_name(dialect: str) -> str:
 def _adapt(hook: Hook, to: str) -> tuple[Hook, ...]:
     if hook.origin.dialect == to or _is_written(hook, to):
         return (hook,)
-    document = _document(hook)
-    if document is None:
+    excerpt = _excerpt(hook)
+    if excerpt is None:
         return (hook,)
-    for adapted in _variants(hook, document, to):
+    for adapted in _variants(hook, excerpt, to):
         if _is_expressible(adapted, to):
             return adapted
         waiting = tuple(_waiting(each) for each in adapted)
@@ -94,14 +89,10 @@ def _waiting(hook: Hook) -> Hook:
     return replace(hook, wait=True, origin=origin)
 
 
-def _document(hook: Hook) -> str | None:
-    """A file of the hook's own dialect that has only this hook, as JSON; None if it cannot be written."""
+def _excerpt(hook: Hook) -> Excerpt | None:
     dialect = get_dialect(hook.origin.dialect)
-    for variant in (hook, _in_its_directory(hook)):
-        written = dialect.write([variant])
-        if set(written.not_expressible) <= {f"{hook_label(hook)}: {loss}" for loss in hook.origin.unconverted}:
-            return json.dumps({"hooks": written.value["hooks"]}, ensure_ascii=False)
-    return None
+    assert isinstance(dialect, AgentDialect)
+    return dialect.excerpt(hook) or dialect.excerpt(_in_its_directory(hook))
 
 
 def _in_its_directory(hook: Hook) -> Hook:
@@ -116,7 +107,7 @@ def _in_its_directory(hook: Hook) -> Hook:
     return replace(hook, then=replace(run, program=program))
 
 
-def _variants(hook: Hook, document: str, to: str) -> Iterator[tuple[Hook, ...]]:
+def _variants(hook: Hook, excerpt: Excerpt, to: str) -> Iterator[tuple[Hook, ...]]:
     """As hooks of the other agent: first with its own matcher, then with one that holds wherever the hook's may."""
     contract = _contract_of(to)
     if contract is None:
@@ -126,18 +117,21 @@ def _variants(hook: Hook, document: str, to: str) -> Iterator[tuple[Hook, ...]]:
     when = translate_condition(hook.when, contract.vocabulary)
     for name, condition in own:
         if all(part in flatten_all(when) for part in flatten_all(condition)):
-            yield (_as_command(hook, document, contract, name, when),)
+            yield (_as_command(hook, excerpt, contract, name, when),)
     always = [(name, condition) for name, condition in own if condition == ALWAYS][:1]
     if own:
-        first, *others = (_as_command(hook, document, contract, *each) for each in always or own)
+        first, *others = (_as_command(hook, excerpt, contract, *each) for each in always or own)
         yield (first, *(replace(each, origin=replace(each.origin, unconverted=())) for each in others))
 
 
-def _as_command(hook: Hook, document: str, contract: _Contract, name: str, when: Condition) -> Hook:
+def _as_command(hook: Hook, excerpt: Excerpt, contract: _Contract, name: str, when: Condition) -> Hook:
     agent, called_at = contract.agent, contract.agent_event(name)
     needed = _timeout_around(hook.timeout, agent, called_at)
     timeout = needed if contract.has_timeouts else agent.event_timeout(called_at)
+    document = json.dumps(excerpt.value, ensure_ascii=False)
     words = ["hookline", "adapt", agent.name, called_at, hook.origin.dialect, document]
+    if excerpt.file:
+        words.append(f"--file={excerpt.file}")
     if timeout != agent.event_timeout(called_at):
         words.append(f"--timeout={timeout // _SECOND}")
     blocks_without_hookline = " || exit 2" if hook.event in FAIL_CLOSED_EVENTS else ""
@@ -167,16 +161,19 @@ def _losses(hook: Hook, agent: CodingAgent, event_name: str, timeout: timedelta)
     event = agent.find_event(event_name)
     if event is not None and hook.may & EVENTS[hook.event].accepts & May.DENY and not event.ability.deny:
         yield f"that it can block: {agent.title} does not let hooks do that at {event_name}"
-    if hook.timeout > timeout and hook.timeout != _default_timeout(hook):
+    if hook.timeout > timeout and hook.timeout not in _default_timeouts(hook):
         yield f"its timeout: {agent.title} ends every hook after {timeout // _SECOND} s"
 
 
-def _default_timeout(hook: Hook) -> timedelta:
+def _default_timeouts(hook: Hook) -> Iterator[timedelta]:
+    """Of its event in each format that its agent's files have."""
     own, name = get_dialect(hook.origin.dialect), hook.origin.event_name
-    if isinstance(own, AgentFileDialect):
-        format = own.format if name in own.format.events else own.written_format
-        return format.default_timeout(name, "command")
-    return claude.default_timeout(name, "command")
+    if hook.origin.dialect == claude.NAME:
+        yield claude.default_timeout(name, "command")
+        return
+    for format in own.formats if isinstance(own, AgentFileDialect) else (FORMATS[own.name],):
+        if name in format.events:
+            yield format.default_timeout(name, format.type_name("command"))
 
 
 def _timeout_around(timeout: timedelta, agent: CodingAgent, event_name: str) -> timedelta:
@@ -211,10 +208,10 @@ def _contract_of(dialect: str) -> _Contract | None:
     """None for a dialect that no agent has."""
     if dialect == interchange.NAME:
         return _InterchangeContract()
-    if not _is_of_agent(dialect):
-        return None
     known = get_dialect(dialect)
-    return _FileContract(known) if isinstance(known, AgentFileDialect) else _ClaudeContract()
+    if isinstance(known, AgentFileDialect):
+        return _FileContract(known)
+    return _ClaudeContract() if dialect == claude.NAME else None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from operator import attrgetter
@@ -266,6 +266,11 @@ def _write_degraded(hook: Hook, write: Callable[[Hook, list[str]], None]) -> lis
 
 def hook_label(hook: Hook) -> str:
     return f"{hook.id} ({hook.origin.file}:{hook.origin.line})"
+
+
+def is_complete(hook: Hook, not_expressible: Collection[str]) -> bool:
+    """Whether nothing of the hook is lost, apart from what was before."""
+    return set(not_expressible) <= {f"{hook_label(hook)}: {loss}" for loss in hook.origin.unconverted}
 
 
 class NotExpressible(Exception):

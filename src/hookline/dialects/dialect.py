@@ -84,6 +84,14 @@ class WriteResult:
     not_expressible: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A file's content with one hook alone."""
+
+    value: Any
+    file: str = ""  # the file's name, if the content alone does not say how it is read
+
+
 FileSelector = Callable[[Path, Sequence[Path]], Iterable[Path]]
 """Selects the user's files that count, given the home directory and the directories of the session's project."""
 
@@ -116,6 +124,14 @@ class Dialect(Protocol):
         """JSON Schema of a file."""
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult: ...
+
+
+@runtime_checkable
+class AgentDialect(Dialect, Protocol):
+    """The hook files of a coding agent, which runs them itself. Other agents can run one of the hooks, too."""
+
+    def excerpt(self, hook: Hook) -> Excerpt | None:
+        """The hook as its own file has it; None if it cannot be written."""
 
 
 @runtime_checkable

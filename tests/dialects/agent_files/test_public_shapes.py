@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 
 from hookline import Event
+from hookline.config.document import Document
 from hookline.config.problem import errors_of
+from hookline.dialects.dialect import AgentDialect, get_dialect
 from hookline.engine.decision import Decision
+from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.outcome import Verdict
-from hookline.project import Trust, find_sources, load_all
+from hookline.lazy_dataclasses import replace
+from hookline.project import Trust, find_sources, load_all, load_text
 
 GUARD = "grep -q 'rm -r' && { echo not this >&2; exit 2; }; true"
 ANSWER = "cat > seen; echo '{}'"
@@ -480,6 +484,26 @@ def test_a_file_acts_at_its_events_as_in_its_own_agent(
     assert decision.verdict is verdict
     assert reason in decision.reason
     assert told in " ".join(note.text for note in decision.notes)
+
+
+AGENTS = {"codex": "codex", "gemini": "gemini_cli", "qwen": "qwen_code", "droid": "droid", "cursor": "cursor"}
+AGENTS |= {"copilot": "copilot_cli", "windsurf": "windsurf", "kiro": "kiro", "kimi": "kimi_code", "cline": "cline"}
+
+
+@pytest.mark.parametrize("title", [title for title in (*DENIES, *ACTS) if title != "droid: a pattern for the command"])
+def test_a_hook_alone_reads_as_in_its_file(title: str) -> None:
+    """What another agent runs after `hookline convert`."""
+    file, text, *_ = {**DENIES, **ACTS}[title]
+    dialect = get_dialect(AGENTS[title.partition(":")[0]])
+    assert isinstance(dialect, AgentDialect)
+    hooks = load_text(json.dumps({"program": text}) if dialect.name == "cline" else text, file, dialect.name).hooks
+    for hook in [replace(each, enabled=True) for each in hooks]:
+        found = dialect.excerpt(hook)
+        assert found is not None
+        again = dialect.load(Document(found.file, "", found.value)).hooks
+        assert all(replace(each, id=hook.id, origin=hook.origin, when=hook.when) == hook for each in again)
+        whens = tuple(each.when for each in again)
+        assert whens == (hook.when,) or AnyOf(whens) == hook.when
 
 
 @pytest.mark.parametrize(

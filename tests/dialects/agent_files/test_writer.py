@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookline.dialects.conversion import with_vocabulary
-from hookline.dialects.dialect import get_dialect
+from hookline.dialects.dialect import AgentDialect, Excerpt, get_dialect
 from hookline.lazy_dataclasses import replace
 from hookline.project import load_text
 from hookline.testing import load_cases
@@ -50,6 +51,62 @@ def test_a_file_of_hooks_for_kiro_is_written_as_one() -> None:
     written = get_dialect("kiro").write(named)
     assert written.value == file
     assert not written.not_expressible
+
+
+@pytest.mark.parametrize(
+    ("dialect", "file", "value"),
+    [
+        ("kiro", ".kiro/agents/dev.json", {"hooks": {"preToolUse": [{"matcher": "fs_write", "command": "./a"}]}}),
+        (
+            "kiro",
+            ".kiro/hooks/one.kiro.hook",
+            {
+                "name": "One",
+                "version": "1",
+                "when": {"type": "postToolUse", "toolTypes": ["shell", "write"]},
+                "then": {"type": "runCommand", "command": "./a", "timeout": 5},
+            },
+        ),
+        (
+            "kiro",
+            ".kiro/hooks/one.kiro.hook",
+            {
+                "name": "One",
+                "version": "1",
+                "when": {"type": "promptSubmit"},
+                "then": {"type": "runCommand", "command": "./a"},
+            },
+        ),
+    ],
+)
+def test_an_excerpt_is_in_the_format_of_the_hooks_own_file(dialect: str, file: str, value: dict[str, Any]) -> None:
+    known = get_dialect(dialect)
+    assert isinstance(known, AgentDialect)
+    (hook,) = load_text(json.dumps(value), file, dialect).hooks
+    found = known.excerpt(replace(hook, id="One"))
+    assert found == Excerpt(value)
+
+
+def test_an_excerpt_names_its_file_if_only_the_place_tells_its_format() -> None:
+    kimi = get_dialect("kimi_code")
+    assert isinstance(kimi, AgentDialect)
+    text = '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Shell"\ncommand = "./a"\n'
+    (older,) = load_text(text, ".kimi/config.toml", "kimi_code").hooks
+    (newer,) = load_text(text, ".kimi-code/config.toml", "kimi_code").hooks
+    value = {"hooks": [{"event": "PreToolUse", "matcher": "Shell", "command": "./a"}]}
+    assert kimi.excerpt(older) == Excerpt(value, ".kimi/config.toml")
+    assert kimi.excerpt(newer) == Excerpt(value)
+
+
+@pytest.mark.parametrize("first", ["#!/usr/bin/env bash", "#!/bin/sh -e", "import sys"])
+def test_the_excerpt_of_a_program_of_cline_says_what_runs_it(first: str) -> None:
+    cline, file = get_dialect("cline"), ".clinerules/hooks/PreToolUse.py"
+    assert isinstance(cline, AgentDialect)
+    (hook,) = load_text(json.dumps({"program": f"{first}\n"}), file, "cline").hooks
+    found = cline.excerpt(hook)
+    assert found is not None
+    (again,) = load_text(json.dumps(found.value), found.file, "cline").hooks
+    assert again.then == hook.then
 
 
 def test_entries_of_one_hook_for_kiro_have_names_of_their_own() -> None:

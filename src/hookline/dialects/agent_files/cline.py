@@ -21,7 +21,7 @@ from hookline.dialects.agent_files.format import (
 )
 from hookline.dialects.cline_names import ONLY_IN_CLINE, is_hook, named_event
 from hookline.dialects.conversion import NotExpressible, write_each
-from hookline.dialects.dialect import LoadResult, WriteResult
+from hookline.dialects.dialect import Excerpt, LoadResult, WriteResult
 from hookline.dialects.json_schema import describe
 from hookline.dialects.settings_json import is_launcher_text
 from hookline.formatting import file_label
@@ -124,6 +124,15 @@ class ClineDialect:
             raise NotExpressible("anything: its hooks are programs, not a document")
 
         return WriteResult({}, "json", write_each(hooks, write))
+
+    def excerpt(self, hook: Hook) -> Excerpt | None:
+        """The program stays where it is; its first line says what runs it."""
+        if not isinstance(hook.then, RunProgram):
+            return None
+        *interpreter, _ = (part.source for part in hook.then.program.argv)
+        value, file = {"program": f"#!{shlex.join(interpreter)}\n"}, hook.origin.file
+        read = self.load(Document(file, "", value)).hooks
+        return Excerpt(value, file) if [each.then for each in read] == [hook.then] else None
 
 
 DIALECT: Final = ClineDialect()

@@ -9,7 +9,8 @@ from typing import Any
 from hookline.config.document import Document
 from hookline.dialects.agent_files.format import AgentFormat
 from hookline.dialects.agent_files.reader import has_list, hooks_value, load_agent_file
-from hookline.dialects.dialect import CONFIG_LOCATIONS, LoadResult, WriteResult
+from hookline.dialects.conversion import is_complete
+from hookline.dialects.dialect import CONFIG_LOCATIONS, Excerpt, LoadResult, WriteResult
 from hookline.hooks.hook import Hook
 from hookline.lazy_dataclasses import dataclass, field
 
@@ -71,6 +72,23 @@ class AgentFileDialect:
         from hookline.dialects.agent_files.writer import write_agent_file
 
         return write_agent_file(self.written_format, hooks, self.written_keys)
+
+    def excerpt(self, hook: Hook) -> Excerpt | None:
+        from hookline.dialects.agent_files.writer import write_agent_file
+
+        for format in self.formats:
+            written = write_agent_file(format, [hook], {})
+            if not is_complete(hook, written.not_expressible):
+                continue
+            for file in ("", hook.origin.file):
+                if self._format_of(Document(file, "", written.value)) is format:
+                    return Excerpt(written.value, file)
+        return None
+
+    @property
+    def formats(self) -> tuple[AgentFormat, ...]:
+        """The newest first."""
+        return tuple(each for each in (self.newer_format, self.format, self.older_format) if each is not None)
 
     @property
     def written_format(self) -> AgentFormat:

@@ -132,6 +132,7 @@ class AgentFormat:
     own_keys: frozenset[str] = frozenset()  # keys of a handler that do
     rewrite: Callable[[Any], Any] | None = None
     """Converts the value of a file with another shape to this one; None if the file does not have that shape."""
+    restore: Callable[[list[dict[str, Any]]], Any] | None = None  # the reverse, from the entries of one hook
     vocabulary_name: str = ""  # of the tools' names, if it is not the agent's
 
     @property
@@ -148,6 +149,10 @@ class AgentFormat:
 
     def matching_at(self, event_name: str) -> Matching:
         return Matching.NAMES if event_name in self.claude_events else self.matching
+
+    def type_name(self, type_: str) -> str:
+        """The value of `type` for what the agent's other files call this."""
+        return next((name for name, each in self.handlers.items() if each.read_as == type_), type_)
 
     def result_parser(self, event_name: str) -> ResultParser:
         return self.results.get(event_name, ResultParser(self.result))

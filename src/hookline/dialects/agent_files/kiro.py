@@ -131,6 +131,19 @@ def _rewrite_editor_hook(value: Any) -> Any:
     return {"hooks": [{**entry, "matcher": each} for each in matchers] or [entry]}
 
 
+def _restore_editor_hook(entries: list[dict[str, Any]]) -> Any:
+    """The entries differ only in their kinds of tools."""
+    (first, *_), tools = entries, [entry["matcher"] for entry in entries if "matcher" in entry]
+    rest = {key: held for key, held in first.items() if key not in ("when", "then", "matcher", "timeout")}
+    timeout = {"timeout": first["timeout"]} if "timeout" in first else {}
+    return {
+        **rest,
+        "version": "1",
+        "when": {"type": first["when"], **({"toolTypes": tools} if tools else {})},
+        "then": {**first["then"], **timeout},
+    }
+
+
 EDITOR_FORMAT: Final = replace(
     FILE_FORMAT,
     places=(".kiro/hooks/*.kiro.hook",),
@@ -157,5 +170,6 @@ EDITOR_FORMAT: Final = replace(
     file_keys=(),
     deduplicates=True,
     rewrite=_rewrite_editor_hook,
+    restore=_restore_editor_hook,
 )
 DIALECT: Final = AgentFileDialect(FORMAT, {"version": "v1"}, FILE_FORMAT, EDITOR_FORMAT)

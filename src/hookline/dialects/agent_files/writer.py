@@ -43,6 +43,8 @@ def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str
 
     not_expressible = write_each(hooks, write)
     value = {**extra, "hooks": flat if format.layout is Layout.LIST else by_event}
+    if format.restore is not None and len(flat) > 0:
+        value = format.restore(flat)
     return WriteResult(value, format.file_kind, not_expressible)
 
 
@@ -102,7 +104,7 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
         case PostEvent() if "http" in format.handlers:
             value = _write_http(format, hook, hook.then, event_name)
         case FixedAnswer(Outcome(notes=(Note(text),)) as outcome) if _tells_agent(format, outcome):
-            value = {"type": "agent", "prompt": text}
+            value = {"type": format.type_name("agent"), "prompt": text}
         case AskModel(prompt, payload) if "prompt" in format.handlers and payload == format.stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
         case _:
@@ -111,8 +113,8 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     keys = format.handlers[type_].keys
     once = "once" in keys and hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
     check_expressible(replace(hook, limit=UNLIMITED) if once else hook)
-    value |= _write_failure(hook, keys, type_)
-    if type_ != "agent" and hook.timeout != format.default_timeout(event_name, type_):
+    value |= _write_failure(hook, keys)
+    if type_ != format.type_name("agent") and hook.timeout != format.default_timeout(event_name, type_):
         value |= _write_timeout(format, hook.timeout)
     if once:
         value["once"] = True
@@ -125,7 +127,8 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
 
 def _tells_agent(format: AgentFormat, outcome: Outcome) -> bool:
     """True if the outcome is one text for the agent, and the format has a handler for that."""
-    has_type = "agent" in format.handlers and not format.handlers["agent"].not_here
+    type_ = format.type_name("agent")
+    has_type = type_ in format.handlers and not format.handlers[type_].not_here
     return has_type and outcome == Outcome(notes=(Note(outcome.notes[0].text),))
 
 
@@ -143,8 +146,8 @@ def _write_timeout(format: AgentFormat, timeout: timedelta) -> dict[str, Any]:
     return {key: write_duration(timeout, MILLISECOND) if limit is not None and number >= limit else number}
 
 
-def _write_failure(hook: Hook, keys: tuple[str, ...], type_: str) -> dict[str, Any]:
-    if hook.on_error == FAILURE_OUTCOME or type_ in ("prompt", "agent"):
+def _write_failure(hook: Hook, keys: tuple[str, ...]) -> dict[str, Any]:
+    if hook.on_error == FAILURE_OUTCOME or isinstance(hook.then, AskModel | FixedAnswer):
         return {}
     if "failClosed" in keys and hook.on_error == Outcome(Verdict.DENY):
         return {"failClosed": True}
@@ -152,7 +155,8 @@ def _write_failure(hook: Hook, keys: tuple[str, ...], type_: str) -> dict[str, A
 
 
 def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name: str) -> dict[str, Any]:
-    program, keys = run.program, format.handlers["command"].keys
+    program, type_ = run.program, format.type_name("command")
+    keys = format.handlers[type_].keys
     if run.only_if is not None:
         raise NotExpressible("only_if")
     if run.result_parser != format.result_parser(event_name):
@@ -171,7 +175,7 @@ def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name:
         raise NotExpressible("a working directory")
     if program.argv and "args" not in keys:
         raise NotExpressible("a program without a shell")
-    value: dict[str, Any] = {"type": "command"}
+    value: dict[str, Any] = {"type": type_}
     if program.argv:
         command, *args = (part.source for part in program.argv)
         value |= {format.command_keys[0]: command, "args": args}

@@ -31,7 +31,8 @@ from hookline.dialects.claude_code.names import (
 )
 from hookline.dialects.claude_code.permissions import parse_permissions
 from hookline.dialects.claude_code.wording import WORDING
-from hookline.dialects.dialect import LoadResult, WriteResult, has_disabling_error
+from hookline.dialects.conversion import is_complete
+from hookline.dialects.dialect import Excerpt, LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     TOOL_SUCCEEDED,
@@ -96,6 +97,10 @@ class ClaudeCodeDialect:
         from hookline.dialects.claude_code.writer import write_hooks
 
         return write_hooks(hooks)
+
+    def excerpt(self, hook: Hook) -> Excerpt | None:
+        written = self.write([hook])
+        return Excerpt(written.value) if is_complete(hook, written.not_expressible) else None
 
 
 DIALECT: Final = ClaudeCodeDialect()
