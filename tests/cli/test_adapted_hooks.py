@@ -58,6 +58,11 @@ FILES: dict[str, tuple[str, Any]] = {
 TARGETS = (*FILES, "kimi_code")
 OTHER_FILES: dict[str, tuple[str, str, Any]] = {
     "cline": ("cline", ".clinerules/hooks/PreToolUse", f"#!/bin/bash\n{CLINE_GUARD}\n"),
+    "a pattern for commands": (
+        "droid",
+        ".factory/settings.json",
+        {"hooks": {"PreToolUse": [{**GROUPED, "matcher": "Execute", "commandRegex": "hook.*doctor"}]}},
+    ),
     "Kimi CLI": (
         "kimi_code",
         ".kimi/config.toml",
@@ -148,6 +153,17 @@ def test_what_a_hook_of_an_older_file_gets_stays_the_same(hookline, tmp_path):
     _, payload = get_agent("codex").sample_call(str(Path.cwd()))
     run(command, payload, tmp_path)
     assert json.loads(seen.read_text())["tool_name"] == "Shell"
+
+
+def test_a_disabled_hook_stays_disabled(hookline):
+    value = FILES["kiro"][1]
+    off = {**value, "hooks": [{**value["hooks"][0], "enabled": False}]}
+    result = convert(hookline, "kiro", "cursor", off)
+    assert "that it is disabled" in result.stderr
+    assert commands(result.stdout, "cursor") == []
+    copilot = {**FILES["copilot_cli"][1], "disableAllHooks": True}
+    (entry,) = json.loads(convert(hookline, "copilot_cli", "kiro", copilot).stdout)["hooks"]
+    assert entry["enabled"] is False
 
 
 def test_program_gets_what_its_own_agent_would_send(hookline, tmp_path):

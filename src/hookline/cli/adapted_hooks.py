@@ -92,7 +92,8 @@ def _waiting(hook: Hook) -> Hook:
 def _excerpt(hook: Hook) -> Excerpt | None:
     dialect = get_dialect(hook.origin.dialect)
     assert isinstance(dialect, AgentDialect)
-    return dialect.excerpt(hook) or dialect.excerpt(_in_its_directory(hook))
+    acting = replace(hook, enabled=True)  # whether it acts is said around it
+    return dialect.excerpt(acting) or dialect.excerpt(_in_its_directory(acting))
 
 
 def _in_its_directory(hook: Hook) -> Hook:

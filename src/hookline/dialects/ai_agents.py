@@ -255,7 +255,7 @@ def _write_hooks(hooks: Iterable[Hook]) -> WriteResult:
         if event_name is None:
             raise event_not_expressible(hook)
         matcher, value = _write_matcher(hook), _write_hook(hook)
-        append_to_group(groups.setdefault(event_name, []), matcher, value)
+        append_to_group(groups.setdefault(event_name, []), {} if matcher is None else {"matcher": matcher}, value)
 
     not_expressible = write_each(hooks, write)
     return WriteResult({"hooks": groups}, "json", not_expressible)

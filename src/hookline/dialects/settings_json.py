@@ -228,10 +228,10 @@ def group_schema(matcher: str, hook: Schema, example: Schema) -> Schema:
     }
 
 
-def append_to_group(groups: list[dict[str, Any]], matcher: str | None, hook: dict[str, Any]) -> None:
-    """Consecutive hooks with the same matcher share a group."""
-    if not groups or groups[-1].get("matcher") != matcher:
-        groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
+def append_to_group(groups: list[dict[str, Any]], matchers: Mapping[str, str], hook: dict[str, Any]) -> None:
+    """Consecutive hooks with the same matchers share a group. `matchers`: the keys of the group beside `hooks`."""
+    if not groups or {key: held for key, held in groups[-1].items() if key != "hooks"} != matchers:
+        groups.append({**matchers, "hooks": []})
     groups[-1]["hooks"].append(hook)
 
 

@@ -53,6 +53,28 @@ def test_a_file_of_hooks_for_kiro_is_written_as_one() -> None:
     assert not written.not_expressible
 
 
+def test_a_pattern_for_commands_is_written_beside_the_matcher() -> None:
+    command = {"type": "command", "command": "./a"}
+    groups = [
+        {"matcher": "Execute", "commandRegex": r"\brm\s+-", "hooks": [command, {"type": "command", "command": "./b"}]},
+        {"matcher": "Execute", "hooks": [command]},
+        {"commandRegex": "^git", "hooks": [command]},
+    ]
+    file = {"hooks": {"PreToolUse": groups}}
+    written = get_dialect("droid").write(load_text(json.dumps(file), ".factory/settings.json", "droid").hooks)
+    assert (written.value, written.not_expressible) == (file, ())
+
+
+def test_a_disabled_hook_is_written_where_the_agent_has_such_a_key() -> None:
+    file = {"version": "v1", "hooks": [{**KIRO_HOOKS[0], "enabled": False}]}
+    hooks = load_text(json.dumps(file), ".kiro/hooks/team.json", "kiro").hooks
+    written = get_dialect("kiro").write([replace(hook, id="a") for hook in hooks])
+    assert written.value == file
+    assert [line.partition("): ")[2] for line in get_dialect("cursor").write(hooks).not_expressible] == [
+        "that it is disabled"
+    ]
+
+
 @pytest.mark.parametrize(
     ("dialect", "file", "value"),
     [

@@ -25,6 +25,7 @@ _PLAIN_NAME: Final = lazy_pattern(r"[A-Za-z0-9_]+")
 _ANY_TOOL: Final = ("", "*", ".*")
 _MCP_TOOL: Final = "mcp[_.:]|MCP:|@"
 _SERVER: Final = lazy_pattern(r"[\w.:@/-]+[_./]\*")
+COMMAND_PATTERN: Final = "commandRegex"  # a key of a group
 _ALL_MCP: Final = "@mcp"  # what follows is a pattern for the name
 
 
@@ -121,6 +122,32 @@ def _match_aliases(format: AgentFormat, text: str) -> Condition:
 
 def _aliases_of(format: AgentFormat, own: str) -> list[str]:
     return [alias for alias, name in format.tool_aliases.items() if name == own]
+
+
+def command_pattern(format: AgentFormat, text: str) -> Matches:
+    """That the command of a shell matches. Raises BadPattern."""
+    return Matches(tool_field(("command",), format.vocabulary.name), pattern(text, Syntax.JAVASCRIPT))
+
+
+def write_group_keys(format: AgentFormat, when: Condition, event_name: str) -> dict[str, str]:
+    """What says for which tools it runs; nothing if it runs for every tool. Raises NotExpressible."""
+    parts = flatten_all(when)
+    commands = {text: part for part in parts if (text := _command_of(format, part)) is not None}
+    matcher = write_matcher(format, all_of(part for part in parts if part not in commands.values()), event_name)
+    if len(commands) > 1:
+        raise NotExpressible("its condition")
+    own = {"matcher": matcher, COMMAND_PATTERN: next(iter(commands), None)}
+    return {key: text for key, text in own.items() if text is not None}
+
+
+def _command_of(format: AgentFormat, part: Condition) -> str | None:
+    """The text of `commandRegex`, if it says this and the format has it."""
+    if COMMAND_PATTERN not in format.group_keys or not isinstance(part, Matches):
+        return None
+    try:
+        return part.pattern.source if part == command_pattern(format, part.pattern.source) else None
+    except BadPattern:
+        return None
 
 
 def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str | None:

@@ -12,7 +12,13 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.agent_files.format import FAILURE_OUTCOME, AgentFormat, BadPatternPolicy, Layout
 from hookline.dialects.agent_files.handlers import handler_type, is_own_entry, parse_action, parse_timeout
-from hookline.dialects.agent_files.matchers import is_valid_matcher, parse_matcher, takes_matcher
+from hookline.dialects.agent_files.matchers import (
+    COMMAND_PATTERN,
+    command_pattern,
+    is_valid_matcher,
+    parse_matcher,
+    takes_matcher,
+)
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.settings_json import (
     UNREADABLE,
@@ -25,21 +31,18 @@ from hookline.dialects.settings_json import (
 from hookline.formatting import closest_match, file_label, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
-from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
-from hookline.hooks.tool_input import tool_field
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import json, lazy_pattern
-from hookline.patterns.pattern import BadPattern, Syntax, pattern
+from hookline.patterns.pattern import BadPattern
 
 _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
 _NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # without brackets, so no name looks like a position
 _FAIL_CLOSED: Final = "failClosed"
-_COMMAND_PATTERN: Final = "commandRegex"
 
 
 def load_agent_file(format: AgentFormat, document: Document) -> LoadResult:
@@ -184,12 +187,12 @@ def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, 
 
 def _parse_command_pattern(format: AgentFormat, entry: EventEntry) -> Condition | None:
     """`commandRegex`: a pattern that the command of a shell must match."""
-    place = entry.at.get(_COMMAND_PATTERN) if _COMMAND_PATTERN in format.group_keys else None
+    place = entry.at.get(COMMAND_PATTERN) if COMMAND_PATTERN in format.group_keys else None
     text = None if place is None else place.text()
     if place is None or text is None:
         return ALWAYS if place is None else None
     try:
-        return Matches(tool_field(("command",), format.vocabulary.name), pattern(text, Syntax.JAVASCRIPT))
+        return command_pattern(format, text)
     except BadPattern as bad:
         place.add_problem("bad-pattern", f"{place.location}: {bad.why}.", "Write a regular expression.")
         return None

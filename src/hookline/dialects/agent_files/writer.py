@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from hookline.dialects.agent_files.format import FAILURE_OUTCOME, MILLISECOND, AgentFormat, Layout, Matching
-from hookline.dialects.agent_files.matchers import write_matcher
+from hookline.dialects.agent_files.matchers import write_group_keys
 from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.settings_json import append_to_group, check_expressible, require_shell_command
@@ -31,13 +31,12 @@ def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str
     flat: list[dict[str, Any]] = []
 
     def write(hook: Hook, losses: list[str]) -> None:
-        for event_name, matcher, handler in list(_entries(format, hook)):
-            own = {} if matcher is None else {"matcher": matcher}
+        for event_name, own, handler in list(_entries(format, hook)):
             if format.layout is Layout.LIST:
                 named = {} if "name" not in format.entry_keys else {"name": _unused_name(hook.id, flat)}
                 flat.append({**named, format.entry_event_key: event_name, **own, **_under_action_key(format, handler)})
             elif format.layout is Layout.GROUPS:
-                append_to_group(by_event.setdefault(event_name, []), matcher, handler)
+                append_to_group(by_event.setdefault(event_name, []), own, handler)
             else:
                 by_event.setdefault(event_name, []).append({**own, **handler})
 
@@ -61,11 +60,13 @@ def _under_action_key(format: AgentFormat, handler: dict[str, Any]) -> dict[str,
     return {format.action_key: of_action, **of_entry}
 
 
-def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, dict[str, str], dict[str, Any]]]:
     """Event, matcher and handler of each entry that the hook needs."""
+    if not hook.enabled and "enabled" not in format.entry_keys:
+        raise NotExpressible("that it is disabled")
     for part in _alternatives(format, hook.when):
         event_name, when = _event_and_condition(format, part, hook)
-        yield event_name, write_matcher(format, when, event_name), _write_handler(format, hook, event_name)
+        yield event_name, write_group_keys(format, when, event_name), _write_handler(format, hook, event_name)
 
 
 def _alternatives(format: AgentFormat, when: Condition) -> Iterator[Condition]:
@@ -112,7 +113,9 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     type_ = value["type"]
     keys = format.handlers[type_].keys
     once = "once" in keys and hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
-    check_expressible(replace(hook, limit=UNLIMITED) if once else hook)
+    check_expressible(replace(hook, enabled=True, limit=UNLIMITED if once else hook.limit))
+    if not hook.enabled:
+        value["enabled"] = False
     value |= _write_failure(hook, keys)
     if type_ != format.type_name("agent") and hook.timeout != format.default_timeout(event_name, type_):
         value |= _write_timeout(format, hook.timeout)

@@ -65,7 +65,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     def write(hook: Hook, losses: list[str]) -> None:
         enabled = replace(hook, enabled=True) if all_disabled else hook
         for event_name, matcher, handler in list(_group_entries(enabled)):
-            append_to_group(groups.setdefault(event_name, []), matcher, handler)
+            append_to_group(groups.setdefault(event_name, []), {} if matcher is None else {"matcher": matcher}, handler)
 
     not_expressible = write_each(all_hooks, write)
     value: dict[str, Any] = {"disableAllHooks": True} if all_disabled else {}
@@ -74,6 +74,8 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
 
 def _group_entries(hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and handler for each group that the hook needs."""
+    if not hook.enabled:
+        raise NotExpressible("that it is disabled")
     for part in _alternatives(hook.when):
         event_name, when = _event_and_condition(part, hook)
         value = _write_handler(hook, event_name)
