@@ -44,6 +44,16 @@ class Innermost(AbstractCapability[Any]):
         return await handler({**args, "command": self.command})
 
 
+class InThread(Innermost):
+    """Without the context of the caller."""
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        def run() -> Any:
+            return asyncio.run(handler({**args, "command": self.command}))
+
+        return await asyncio.get_running_loop().run_in_executor(None, run)
+
+
 def toolset_of(trial: Trial) -> FunctionToolset[Any]:
     def bash(command: str) -> str:
         """Runs a command."""
@@ -69,6 +79,10 @@ def in_capability(trial: Trial, command: str) -> Any:
     return make(trial, toolset_of(trial), Innermost(command))
 
 
+def in_thread(trial: Trial, command: str) -> Any:
+    return make(trial, toolset_of(trial), InThread(command))
+
+
 def in_dynamic(trial: Trial, command: str) -> Any:
     agent, hooks = make(trial, FunctionToolset([]))
 
@@ -92,7 +106,7 @@ def streamed(agent: Any) -> None:
 
 
 RUNS = pytest.mark.parametrize("run", [to_end, streamed])
-REWRITES = pytest.mark.parametrize("rewrite", [in_wrapper, in_place, in_capability, in_dynamic])
+REWRITES = pytest.mark.parametrize("rewrite", [in_wrapper, in_place, in_capability, in_thread, in_dynamic])
 
 
 @RUNS

@@ -109,7 +109,8 @@ def find_elsewhere(**about: Any) -> DecidedCall | None:
 
 def test_a_tool_that_a_pending_call_may_run_is_found_in_another_thread(decided: DecidedCall) -> None:
     tool = object()
-    with decided.pending(object(), [tool, object()]):
+    with decided.pending("call", [tool, object()]):
+        assert find_elsewhere(key="".join(("ca", "ll"))) is decided
         assert find_elsewhere(tool=tool) is decided
         assert find_elsewhere(tool=object()) is None
     assert find_elsewhere(tool=tool) is None

@@ -85,11 +85,11 @@ class DecidedCall:
     def pending(self, key: object, tools: Iterable[object] = ()) -> Iterator[None]:
         """Around code that runs after the decision and may change the call.
 
-        key: an object that the framework hands on to the tool
+        key: an object that the framework hands on to the tool, or a text that names the call
         tools: those that the code could run itself
         """
         waiting = _PendingCall(self, threading.get_ident())
-        keys = [id(each) for each in (key, *tools)]
+        keys = [_identity(each) for each in (key, *tools)]
         with _lock:
             for each in keys:
                 _calls[each] = (*_calls.get(each, ()), waiting)
@@ -133,9 +133,13 @@ class _PendingCall:
 _INSIDE_TOOL: Final = "inside a tool"
 _WITHOUT_HOOKS: Final = "in an agent without hooks"
 _current: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
-_calls: Final[dict[int, tuple[_PendingCall, ...]]] = {}
-"""By the ids of the framework's object and of tools, for threads without the context; the innermost is the last."""
+_calls: Final[dict[int | str, tuple[_PendingCall, ...]]] = {}
+"""By what `_identity` returns of a key and of tools, for threads without the context; the innermost is the last."""
 _lock: Final = threading.Lock()
+
+
+def _identity(key: object) -> int | str:
+    return key if isinstance(key, str) else id(key)
 
 
 def find_decided_call(key: object = None, *, tool: object = None) -> DecidedCall | None:
@@ -146,10 +150,10 @@ def find_decided_call(key: object = None, *, tool: object = None) -> DecidedCall
     current = _current.get()
     if isinstance(current, str):
         return None
-    waiting = _calls.get(id(key))
+    waiting = _calls.get(_identity(key))
     if waiting:
         return waiting[-1].decided
-    return current or _waiting_elsewhere(_calls.get(id(tool), ()))
+    return current or _waiting_elsewhere(_calls.get(_identity(tool), ()))
 
 
 def _waiting_elsewhere(calls: Sequence[_PendingCall]) -> DecidedCall | None:

@@ -151,7 +151,7 @@ class HooklineCapability(AbstractCapability[Any]):
             raise ToolFailed(answer.refusal or "Not approved.")
         decided = DecidedCall(run, made, answer.input)
         try:
-            with run.tool_context(), decided.pending(made):
+            with run.tool_context(), decided.pending(_call_key(ctx, call.tool_call_id)):
                 result = await handler(_changed_args(args, made.input, answer.input))
         except SkipToolExecution as skipped:
             if not decided.has_run:
@@ -231,7 +231,7 @@ class _GuardedToolset(WrapperToolset[Any]):
         return visitor(self)
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
-        decided = find_decided_call()
+        decided = find_decided_call(_call_key(ctx, ctx.tool_call_id))
         if decided is None:
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
         is_renamed = ctx.tool_call_id == decided.call.id and ctx.tool_name == name  # by a prefix or a map of names
@@ -242,6 +242,11 @@ class _GuardedToolset(WrapperToolset[Any]):
             raise ToolFailed(answer.refusal or "Not approved.")
         with decided.running(call, answer.input):
             return await self.wrapped.call_tool(name, _changed_args(tool_args, call.input, answer.input), ctx, tool)
+
+
+def _call_key(ctx: Any, id: str | None) -> str:
+    """A toolset gets another context, and maybe another definition of the tool."""
+    return f"{ctx.run_id}/{id}"
 
 
 def _guard_toolset(toolset: Any) -> Any:
