@@ -52,7 +52,7 @@ def verb(agent: str | None, as_json: bool) -> int:
 
 
 def load_agent_book(agent: CodingAgent) -> Book:
-    found = [source for source in sources() if (source.dialect, source.layer) not in agent.native_layers]
+    found = [source for source in sources() if not agent.runs_hooks_of(source)]
     return load_all(found, trust(), importing=False)
 
 

@@ -11,5 +11,6 @@ from hookline.project import Source, Trust, load_all
 
 def load_hooks_now(host: str, sources: Iterable[Source], trust: Trust) -> Book:
     """Those of the sources, without the files whose hooks the agent runs itself. Nothing is imported or run."""
-    own = get_agent(host).native_layers if host in AGENT_NAMES else frozenset()
-    return load_all([each for each in sources if (each.dialect, each.layer) not in own], trust, importing=False)
+    agent = get_agent(host) if host in AGENT_NAMES else None
+    ours = [each for each in sources if agent is None or not agent.runs_hooks_of(each)]
+    return load_all(ours, trust, importing=False)

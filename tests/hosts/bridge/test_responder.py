@@ -296,6 +296,17 @@ def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -
     assert CacheKey(desk.project, place, frozenset({("native", SourceLayer.PROJECT)})).sources() == []
 
 
+@pytest.mark.parametrize(("file", "denied"), [(".kimi/config.toml", True), (".kimi-code/config.toml", False)])
+def test_kimi_code_s_hooks_are_left_to_it_but_not_those_of_kimi_cli(
+    desk: BridgeSandbox, file: str, denied: bool
+) -> None:
+    path = desk.home / file
+    path.parent.mkdir(parents=True)
+    path.write_text("[[hooks]]\nevent = 'PreToolUse'\ncommand = 'echo Never. >&2; exit 2'\n")
+    assert ("Never." in decided(desk.call(agent="kimi-code")).stderr) is denied
+    assert "Never." in decided(desk.call()).stdout
+
+
 @pytest.mark.parametrize(("matcher", "denied"), [("", True), ("*", False), ("Bash", False), (None, False)])
 def test_hooks_of_a_file_that_copilot_rejects_are_run_for_it_and_no_other(
     desk: BridgeSandbox, matcher: str | None, denied: bool

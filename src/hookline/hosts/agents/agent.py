@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -23,7 +23,7 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, merge_for, replace_surrogates
 from hookline.hosts.agents.payload import Facts, decode_object, join_parts
 from hookline.lazy_dataclasses import dataclass, field, replace
-from hookline.project.sources import SourceLayer
+from hookline.project.sources import Source, SourceLayer
 
 DialectLayer = tuple[str, SourceLayer]
 """A dialect's user, project or local files."""
@@ -32,6 +32,11 @@ DialectLayer = tuple[str, SourceLayer]
 def layers_of(*dialects: str) -> frozenset[DialectLayer]:
     """All files of these dialects."""
     return frozenset((dialect, layer) for dialect in dialects for layer in SourceLayer)
+
+
+def is_native(source: Source, layers: Collection[DialectLayer], unread_files: Iterable[str]) -> bool:
+    """Whether an agent that runs the hooks of these layers itself reads this file."""
+    return (source.dialect, source.layer) in layers and not any(source.path.match(each) for each in unread_files)
 
 
 SAMPLE_COMMAND: Final = "echo hookline doctor"
@@ -98,10 +103,15 @@ class CodingAgent(ABC):
     deny_ends_run: bool = False  # a denied tool ends the run, and the model is not told why
     hook_environment: Mapping[str, str] = field(default_factory=dict)  # that marks a program as a hook of this agent
     native_layers: frozenset[DialectLayer] = frozenset()  # hooks that the agent runs itself, so hookline must not
+    unread_files: tuple[str, ...] = ()  # of those layers, files of another program, which the agent does not read
     ignores_some_hooks: bool = False  # of those layers: hookline runs the hooks that name it in `ignored_by`
     event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
     project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
     managed_files: tuple[str, ...] = ()  # the administrator's, which can do so too; `*` is any name
+
+    def runs_hooks_of(self, source: Source) -> bool:
+        """Whether it runs the hooks of this file itself."""
+        return is_native(source, self.native_layers, self.unread_files)
 
     @property
     def vocabulary_name(self) -> str:

@@ -117,4 +117,5 @@ AGENT = KimiCode(
     home_variable="KIMI_CODE_HOME",
     has_project_hooks=False,
     native_layers=layers_of("kimi_code"),
+    unread_files=(".kimi/config.toml",),  # Kimi CLI's
 )

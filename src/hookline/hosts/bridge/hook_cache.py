@@ -18,7 +18,7 @@ from hookline.engine.nested_calls import Decider
 from hookline.errors import HooklineError, UnavailableError
 from hookline.hooks.host import Host
 from hookline.hooks.protocols import May
-from hookline.hosts.agents.agent import DialectLayer
+from hookline.hosts.agents.agent import DialectLayer, is_native
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
 from hookline.hosts.bridge.session_state import SessionStore
@@ -41,6 +41,7 @@ class CacheKey(NamedTuple):
     directory: Path
     directories: UserDirectories
     excluded_layers: frozenset[DialectLayer] = frozenset()
+    unread_files: tuple[str, ...] = ()  # of those layers, which the agent does not read
     run_by: str = ""  # the agent, if it ignores some hooks of those layers
 
     def sources(self) -> list[Source]:
@@ -50,7 +51,7 @@ class CacheKey(NamedTuple):
         return [source for source in found if not self._is_excluded(source)]
 
     def _is_excluded(self, source: Source) -> bool:
-        return (source.dialect, source.layer) in self.excluded_layers
+        return is_native(source, self.excluded_layers, self.unread_files)
 
     def trust(self) -> Trust:
         return Trust(trust_file_path(self.directories.home, self.directories.state))

@@ -512,7 +512,8 @@ def _cache_key(agent: CodingAgent, call: AgentCall, cwd: Path, workspace: Path |
     directory = cwd
     if workspace is not None and workspace != cwd:  # only then it costs a dozen looks at the disk
         directory = cwd if _real_path(workspace) in project_directories(cwd, place.home) else workspace
-    where = CacheKey(directory, place, agent.native_layers, agent.name if agent.ignores_some_hooks else "")
+    run_by = agent.name if agent.ignores_some_hooks else ""
+    where = CacheKey(directory, place, agent.native_layers, agent.unread_files, run_by)
     if workspace is None and str(cwd) != named_cwd:
         for gone in _missing_directories(agent, call, named_cwd):
             former = where._replace(directory=gone)
