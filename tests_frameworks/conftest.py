@@ -7,7 +7,7 @@ import pytest
 from trial import FRAMEWORK, HERE
 
 OTHERS = [file.stem.removeprefix("driver_") for file in HERE.glob("driver_*.py")]
-collect_ignore = [f"test_{name}.py" for name in OTHERS if name != FRAMEWORK]
+collect_ignore_glob = [f"test_{name}*.py" for name in OTHERS if name != FRAMEWORK]
 
 os.environ["OTEL_SDK_DISABLED"] = "true"
 os.environ["CREWAI_DISABLE_TELEMETRY"] = "true"

@@ -9,7 +9,7 @@ import threading
 import uuid
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar
@@ -66,7 +66,7 @@ class FrameworkHooks:
         self._lock = threading.Lock()
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
         self._runs: OrderedDict[str, AgentRun] = OrderedDict()
-        self._warn_about_silent_hooks()
+        self.warn_about_silent_hooks(self.support.title, self.support.events)
         _open_hooks.add(self)
 
     @cached_property
@@ -153,13 +153,13 @@ class FrameworkHooks:
         if conversation.is_started:
             self.run_sync(AgentRun(self, conversation, "", None, "").end_conversation())
 
-    def _warn_about_silent_hooks(self) -> None:
-        """A hook on an event that the framework never shows would be a guard that nobody hears."""
-        shown = {*self.support.events, *BACKGROUND_EVENTS}
+    def warn_about_silent_hooks(self, title: str, events: Collection[str]) -> None:
+        """A hook on an event that is never shown would be a guard that nobody hears."""
+        shown = {*events, *BACKGROUND_EVENTS}
         silent = [hook for hook in self.session.book.hooks if hook.event not in shown]
         for event in dict.fromkeys(hook.event for hook in silent):
             ids = ", ".join(hook.id for hook in silent if hook.event == event)
-            _log.warning("%s never fires %s: %s will not run", self.support.title, event, ids)
+            _log.warning("%s never fires %s: %s will not run", title, event, ids)
 
 
 def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:

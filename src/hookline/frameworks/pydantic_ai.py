@@ -15,7 +15,13 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
-from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.support import (
+    ALL_EVENTS,
+    SESSION_EVENTS,
+    SUBAGENT_EVENTS,
+    TOOL_EVENTS,
+    FrameworkSupport,
+)
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
@@ -42,6 +48,7 @@ with extra_required("hookline.frameworks.pydantic_ai needs pydantic-ai", "pydant
         ToolReturnPart,
         UserPromptPart,
     )
+    from pydantic_ai.models import Model
     from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
 SUPPORT: Final = FrameworkSupport(
@@ -59,6 +66,8 @@ SUPPORT: Final = FrameworkSupport(
     },
     pauses=True,
 )
+
+_REALTIME_EVENTS: Final = (*SESSION_EVENTS, *TOOL_EVENTS, *SUBAGENT_EVENTS)
 
 
 class RunStopped(AgentRunError):
@@ -88,6 +97,8 @@ class HooklineCapability(AbstractCapability[Any]):
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         agent = getattr(ctx.agent, "name", None) or ""
         run = self.hooks.new_run(thread=ctx.conversation_id, agent=agent, key=ctx.run_id)
+        if not isinstance(ctx.model, Model):
+            self._check_realtime(ctx)
         try:
             answer = await run.start(None if ctx.prompt is None else _prompt_text(ctx.prompt))
             if answer.refusal is not None:
@@ -97,10 +108,17 @@ class HooklineCapability(AbstractCapability[Any]):
         finally:
             await run.finish()
 
+    def _check_realtime(self, ctx: Any) -> None:
+        """A realtime session asks for no request, and shows only its tools."""
+        hosted = [] if self._allow_hosted else _hosted_tools(ctx)
+        if hosted:
+            raise RunStopped(f"Hooks cannot decide about {_hosted_name(hosted[0])}. Use allow_hosted=True.")
+        self.hooks.warn_about_silent_hooks("a realtime session of pydantic-ai", _REALTIME_EVENTS)
+
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         run, given = self._run_of(ctx), request_context.model_request_parameters
         if given.native_tools and not self._allow_hosted:
-            run.halt(f"Hooks cannot decide about {type(given.native_tools[0]).__name__}. Use allow_hosted=True.")
+            run.halt(f"Hooks cannot decide about {_hosted_name(given.native_tools[0])}. Use allow_hosted=True.")
         pieces = _pieces(request_context.messages)
         if run.changed_prompt is not None:
             pieces = _with_prompt(pieces, run.prompt_given, run.changed_prompt)
@@ -211,6 +229,19 @@ class HooklineCapability(AbstractCapability[Any]):
 
     def _run_of(self, ctx: Any) -> AgentRun:
         return self.hooks.run_of(ctx.run_id, thread=ctx.conversation_id, agent=getattr(ctx.agent, "name", None) or "")
+
+
+def _hosted_tools(ctx: Any) -> list[Any]:
+    """The tools that the model's provider may run in a realtime session. `Agent.override` replaces those of the agent."""
+    override = getattr(ctx.agent, "_override_native_tools", None)
+    replaced = None if override is None else override.get()
+    listed = [*ctx.root_capability.get_native_tools(), *(() if replaced is None else replaced.value)]
+    return [each for each in listed if not (type(each).__name__ == "ToolSearchTool" and each.optional)]  # never sent
+
+
+def _hosted_name(tool: Any) -> str:
+    """A function may choose the tool."""
+    return getattr(tool, "__name__", type(tool).__name__)
 
 
 class _GuardedToolset(WrapperToolset[Any]):
