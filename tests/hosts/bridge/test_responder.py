@@ -307,6 +307,29 @@ def test_kimi_code_s_hooks_are_left_to_it_but_not_those_of_kimi_cli(
     assert "Never." in decided(desk.call()).stdout
 
 
+_REFUSE = "echo Never. >&2; exit 2"
+_EDITOR_HOOK = {"name": "a", "when": {"type": "preToolUse"}, "then": {"type": "runCommand", "command": _REFUSE}}
+_HOOK = {"name": "a", "trigger": "PreToolUse", "action": {"type": "command", "command": _REFUSE}}
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "denied"),
+    [
+        ("a.kiro.hook", _EDITOR_HOOK, True),
+        ("a.json", _EDITOR_HOOK, True),
+        ("a.json", {"version": "v1", "hooks": [_HOOK]}, False),
+    ],
+)
+def test_kiro_s_hooks_are_left_to_it_but_not_those_of_its_older_editor(
+    desk: BridgeSandbox, file: str, value: dict[str, object], denied: bool
+) -> None:
+    path = desk.home / ".kiro" / "hooks" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(value))
+    assert ("Never." in decided(desk.call(agent="kiro")).stderr) is denied
+    assert "Never." in decided(desk.call()).stdout
+
+
 @pytest.mark.parametrize(("matcher", "denied"), [("", True), ("*", False), ("Bash", False), (None, False)])
 def test_hooks_of_a_file_that_copilot_rejects_are_run_for_it_and_no_other(
     desk: BridgeSandbox, matcher: str | None, denied: bool

@@ -133,6 +133,7 @@ class AgentFormat:
     rewrite: Callable[[Any], Any] | None = None
     """Converts the value of a file with another shape to this one; None if the file does not have that shape."""
     restore: Callable[[list[dict[str, Any]]], Any] | None = None  # the reverse, from the entries of one hook
+    ignored_by: tuple[str, ...] = ()  # agents that read the other files of the dialect, but not these
     vocabulary_name: str = ""  # of the tools' names, if it is not the agent's
 
     @property

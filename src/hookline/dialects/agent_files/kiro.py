@@ -169,6 +169,7 @@ EDITOR_FORMAT: Final = replace(
     ),
     file_keys=(),
     deduplicates=True,
+    ignored_by=("kiro",),  # the CLI, and the editor since version 1
     rewrite=_rewrite_editor_hook,
     restore=_restore_editor_hook,
 )

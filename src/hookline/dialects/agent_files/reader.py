@@ -293,6 +293,7 @@ def _build_hook(
         on_error=_on_failure(at, entry.event),
         limit=Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED,
         enabled=(switch is None or switch.flag() is not False) and not _is_switched_off(format, at),
+        ignored_by=format.ignored_by,
     )
 
 

@@ -137,4 +137,6 @@ AGENT = Kiro(
     advice="Before CLI 3, Kiro's hooks belong to its agents: an agent that you create later has none, and the default "
     "agent cannot have any. Start such a Kiro with --agent and the name of an agent that has hooks.",
     native_layers=layers_of("kiro"),
+    unread_files=(".kiro/hooks/*.kiro.hook",),  # of the editor before version 1, which does not call hookline
+    ignores_some_hooks=True,  # the same as `.kiro/hooks/*.json`
 )
