@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from agent_framework import Agent, FunctionMiddleware, Message, MiddlewareTermination, tool
+from agent_framework import Agent, ChatMiddleware, FunctionMiddleware, Message, MiddlewareTermination, tool
 from driver_agent_framework import TrialClient, make_agent
 from trial import CONFIG, Trial, record
 
@@ -110,6 +110,23 @@ def run_with(trial: Trial, run: Any, *later: Any, in_agent: bool = True) -> None
     agent = make_agent(trial, [*hooks, *later] if in_agent else hooks)[0]
     asyncio.run(run(agent, **({} if in_agent else {"middleware": list(later)})))
     hooks[0].close()
+
+
+class AddingTools(ChatMiddleware):
+    """Gives the model a tool that its provider runs."""
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        context.options = {**(context.options or {}), "tools": [{"type": "web_search"}]}
+        await call_next()
+
+
+@RUNS
+@pytest.mark.parametrize("in_agent", [True, False], ids=["of the agent", "of the run"])
+def test_tools_of_the_provider_that_later_middleware_adds_are_refused(run: Any, in_agent: bool) -> None:
+    trial = Trial([])
+    with pytest.raises(RunStopped, match="web_search"):
+        run_with(trial, run, AddingTools(), in_agent=in_agent)
+    assert trial.requests == []
 
 
 @RUNS

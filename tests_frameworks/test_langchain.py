@@ -115,6 +115,24 @@ class RunningFirst(Rewriting):
         return await handler(with_command(request, self.command))
 
 
+class AddingTools(AgentMiddleware[Any, Any, Any]):
+    """Gives the model a tool that its provider runs."""
+
+    def changed(self, request: Any) -> Any:
+        return request.override(tools=[*request.tools, SEARCH])
+
+    def wrap_model_call(self, request: Any, handler: Handler) -> Any:
+        return handler(self.changed(request))
+
+    async def awrap_model_call(self, request: Any, handler: Handler) -> Any:
+        return await handler(self.changed(request))
+
+
+class AddingSettings(AddingTools):
+    def changed(self, request: Any) -> Any:
+        return request.override(tools=[], model_settings={"tools": [SEARCH]})
+
+
 class Substituting(AgentMiddleware[Any, Any, Any]):
     def __init__(self, tool: BaseTool) -> None:
         super().__init__()
@@ -152,6 +170,16 @@ RUNS = pytest.mark.parametrize("run", [invoke, ainvoke, stream])
 MIDDLEWARE = pytest.mark.parametrize(
     "kind", [Rewriting, RewritingInPlace, InThread, RunningItself, RunningItselfElsewhere]
 )
+
+
+@RUNS
+@pytest.mark.parametrize("kind", [AddingTools, AddingSettings])
+@pytest.mark.parametrize("is_later", [True, False])
+def test_tools_of_the_provider_that_other_middleware_adds_are_refused(run: Any, kind: Any, is_later: bool) -> None:
+    trial = Trial([])
+    state = run(agent_with(trial, kind()) if is_later else agent_after(trial, kind()))
+    assert trial.requests == []
+    assert "allow_hosted" in state["messages"][-1].content
 
 
 @RUNS

@@ -34,7 +34,7 @@ with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent
         MiddlewareTermination,
         ResponseStream,
     )
-    from agent_framework._middleware import FunctionMiddlewarePipeline
+    from agent_framework._middleware import ChatMiddlewarePipeline, FunctionMiddlewarePipeline
     from agent_framework.exceptions import ToolException, UserInputRequiredException
 
 SUPPORT: Final = FrameworkSupport(
@@ -151,7 +151,7 @@ class HooklineChatMiddleware(ChatMiddleware):
                 context.stream_result_hooks.append(lambda response: _after_stream(run, response))
             try:
                 await call_next()
-            except MiddlewareTermination:
+            except (MiddlewareTermination, RunStopped):
                 raise
             except Exception as error:
                 await _report_failure(run, error)
@@ -164,12 +164,22 @@ class HooklineChatMiddleware(ChatMiddleware):
                 return
             context.messages = [*context.messages, *context.result.messages, Message("user", [reason])]
 
-    async def _before(self, run: AgentRun, context: Any) -> None:
-        options = context.options or {}
-        system = options.get("instructions")
+    def refuse_hosted(self, context: Any) -> None:
+        """Raises RunStopped if the request has a tool that the model's provider runs."""
+        run = self._shared.run_of(context)
+        self._halt_if_hosted(run, context.options or {})
+        if run.halted is not None:
+            raise RunStopped(run.halted)
+
+    def _halt_if_hosted(self, run: AgentRun, options: Mapping[str, Any]) -> None:
         hosted = None if self._shared.allow_hosted else _hosted_tool(options.get("tools"))
         if hosted is not None:
             run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+
+    async def _before(self, run: AgentRun, context: Any) -> None:
+        options = context.options or {}
+        system = options.get("instructions")
+        self._halt_if_hosted(run, options)
         pieces = [_Piece(message, content) for message in context.messages for content in message.contents]
         answer = await run.before_model(pieces, FORMAT, system)
         if answer.halted is not None:
@@ -264,6 +274,7 @@ def _guard_tools() -> None:
         _guard_invoke()
         _guard_function()
         _guard_pipeline()
+        _guard_chat_pipeline()
 
 
 def _guard_pipeline() -> None:
@@ -291,6 +302,25 @@ def _guard_pipeline() -> None:
         return context.result
 
     FunctionMiddlewarePipeline.execute = guarded
+
+
+def _guard_chat_pipeline() -> None:
+    """Looks at the tools of a request after all middleware."""
+    execute: Any = ChatMiddlewarePipeline.execute
+
+    @functools.wraps(execute)
+    async def guarded(pipeline: Any, context: Any, final_handler: Any) -> Any:
+        ours = next((each for each in pipeline._middleware if isinstance(each, HooklineChatMiddleware)), None)
+        if ours is None:
+            return await execute(pipeline, context, final_handler)
+
+        def last(sent: Any) -> Any:
+            ours.refuse_hosted(sent)
+            return final_handler(sent)
+
+        return await execute(pipeline, context, last)
+
+    ChatMiddlewarePipeline.execute = guarded
 
 
 def _guard_invoke() -> None:

@@ -24,8 +24,9 @@ from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import Question
 
 with extra_required("hookline.frameworks.langchain needs LangChain", "langchain"):
+    from langchain.agents import factory
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain.agents.middleware.types import ModelResponse, PrivateStateAttr
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.config import get_config
@@ -201,10 +202,18 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         """Around all middleware of a call."""
         return new_undecided_call(self._run_of(runtime.state, runtime), runtime.tool_call_id)
 
+    def refuse_hosted(self, request: Any) -> str | None:
+        """The reason why the request cannot be sent, if there is one. The run is halted then."""
+        given = [*request.tools, *(request.model_settings.get("tools") or ())]
+        hosted = None if self._allow_hosted else _hosted_tool(given)
+        if hosted is None:
+            return None
+        reason = f"Hooks cannot decide about {hosted}. Use allow_hosted=True."
+        self._run_of(request.state, request.runtime).halt(reason)
+        return reason
+
     async def _before_model(self, run: AgentRun, request: Any) -> RequestAnswer:
-        hosted = None if self._allow_hosted else _hosted_tool(request.tools)
-        if hosted is not None:
-            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+        self.refuse_hosted(request)
         return await run.before_model(request.messages, FORMAT, request.system_prompt)
 
     def _run_of(self, state: Any, runtime: Any) -> AgentRun:
@@ -215,19 +224,24 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _guard_tools() -> None:
     """Once for the process. Calls of agents without hooks stay as they are."""
-    wrappers = ((ToolNode, _NODE_METHODS), (BaseTool, _TOOL_METHODS))
+    wrappers = ((ToolNode, _NODE_METHODS), (BaseTool, _TOOL_METHODS), (factory, _CHAIN_FUNCTIONS))
     for owner, methods in wrappers:
         for name, wrap in methods.items():
             inner = getattr(owner, name, None)
             if inner is None:
-                raise HooklineError(f"hookline does not know this version of langgraph: {owner.__name__} has no {name}")
+                raise HooklineError(f"hookline does not know this version of LangChain: {owner.__name__} has no {name}")
             if not hasattr(inner, "__wrapped__"):
                 setattr(owner, name, wrap(inner))
 
 
 def _middleware_of(node: Any) -> HooklineMiddleware | None:
-    """A node has only a function that is made of all middleware: theirs are in its closures."""
-    waiting, seen = [node._wrap_tool_call, node._awrap_tool_call], set[int]()
+    """A node has only a function that is made of all middleware."""
+    return _find_middleware(node._wrap_tool_call, node._awrap_tool_call)
+
+
+def _find_middleware(*functions: Any) -> HooklineMiddleware | None:
+    """Ours, if it is in their closures."""
+    waiting, seen = list(functions), set[int]()
     while waiting:
         each = waiting.pop()
         if isinstance(each, HooklineMiddleware):
@@ -245,6 +259,46 @@ def _has_contents(cell: Any) -> bool:
         return cell.cell_contents is not None
     except ValueError:  # not assigned yet
         return False
+
+
+def _guard_chain(chain: Callable[..., Any]) -> Callable[..., Any]:
+    """Looks at the tools of a request after all middleware."""
+
+    @functools.wraps(chain)
+    def guarded(handlers: Any) -> Any:
+        chained, hooks = chain(handlers), _find_middleware(*handlers)
+        if hooks is None:
+            return chained
+
+        def composed(request: Any, handler: Callable[[Any], Any]) -> Any:
+            def last(each: Any) -> Any:
+                reason = hooks.refuse_hosted(each)
+                return handler(each) if reason is None else ModelResponse([_stopped(reason)])
+
+            return chained(request, last)
+
+        return composed
+
+    return guarded
+
+
+def _guard_async_chain(chain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(chain)
+    def guarded(handlers: Any) -> Any:
+        chained, hooks = chain(handlers), _find_middleware(*handlers)
+        if hooks is None:
+            return chained
+
+        async def composed(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+            async def last(each: Any) -> Any:
+                reason = hooks.refuse_hosted(each)
+                return await handler(each) if reason is None else ModelResponse([_stopped(reason)])
+
+            return await chained(request, last)
+
+        return composed
+
+    return guarded
 
 
 def _guard_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
@@ -358,6 +412,10 @@ _NODE_METHODS: Final = {
     "_arun_one": _guard_async_call,
     "_execute_tool_sync": _guard_node,
     "_execute_tool_async": _guard_async_node,
+}
+_CHAIN_FUNCTIONS: Final = {
+    "_chain_model_call_handlers": _guard_chain,
+    "_chain_async_model_call_handlers": _guard_async_chain,
 }
 _TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
 
