@@ -80,7 +80,11 @@ def install_and_test(name: str) -> bool:
 
 
 def main(names: list[str]) -> int:
-    chosen = names or frameworks()
+    known = frameworks()
+    if not set(names) <= set(known):
+        print(f"usage: run.py [NAME…], with names of {', '.join(known)}", file=sys.stderr)
+        return 2
+    chosen = names or known
     with ThreadPoolExecutor(WORKERS) as pool:
         passed = dict(zip(chosen, pool.map(install_and_test, chosen), strict=True))
     failed = [name for name in chosen if not passed[name]]
