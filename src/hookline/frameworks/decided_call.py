@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
@@ -88,21 +88,20 @@ class DecidedCall:
         key: an object that the framework hands on to the tool, or a text that names the call
         tools: those that the code could run itself
         """
-        waiting = _PendingCall(self, threading.get_ident())
-        keys = [_identity(each) for each in (key, *tools)]
+        waiting, place = _PendingCall(self, threading.get_ident(), tuple(tools)), _identity(key)
         with _lock:
-            for each in keys:
-                _calls[each] = (*_calls.get(each, ()), waiting)
+            _calls[place] = (*_calls.get(place, ()), waiting)
+            _waiting.append(waiting)
         token = _current.set(self)
         try:
             yield
         finally:
             _current.reset(token)
             with _lock:
-                for each in keys:
-                    _calls[each] = tuple(other for other in _calls[each] if other is not waiting)
-                    if not _calls[each]:
-                        del _calls[each]
+                _waiting.remove(waiting)
+                left = tuple(each for each in _calls.pop(place) if each is not waiting)
+                if left:
+                    _calls[place] = left
 
     @contextmanager
     def running(self, call: FrameworkCall, input: dict[str, Any]) -> Iterator[None]:
@@ -124,17 +123,19 @@ def new_undecided_call(run: AgentRun, id: str | None) -> DecidedCall:
     return DecidedCall(run, FrameworkCall("", {}, id or ""), {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _PendingCall:
     decided: DecidedCall
     thread: int  # which waits for it
+    tools: tuple[object, ...]  # that the code around it could run itself
 
 
 _INSIDE_TOOL: Final = "inside a tool"
 _WITHOUT_HOOKS: Final = "in an agent without hooks"
 _current: Final[ContextVar[DecidedCall | str | None]] = ContextVar("decided_call", default=None)
 _calls: Final[dict[int | str, tuple[_PendingCall, ...]]] = {}
-"""By what `_identity` returns of a key and of tools, for threads without the context; the innermost is the last."""
+"""By what `_identity` returns of a key, for threads without the context; the innermost is the last."""
+_waiting: Final[list[_PendingCall]] = []  # all of them
 _lock: Final = threading.Lock()
 
 
@@ -153,24 +154,20 @@ def find_decided_call(key: object = None, *, tool: object = None) -> DecidedCall
     waiting = _calls.get(_identity(key))
     if waiting:
         return waiting[-1].decided
-    return current or _waiting_elsewhere(_calls.get(_identity(tool), ()))
+    return current or (None if tool is None else _waiting_elsewhere(tool))
 
 
-def _waiting_elsewhere(calls: Sequence[_PendingCall]) -> DecidedCall | None:
+def _waiting_elsewhere(tool: object) -> DecidedCall | None:
     """The innermost call that another thread waits for: in its own thread, the context says which one it is.
 
     A tool that runs may start threads, too. What these call is part of it.
     """
+    with _lock:
+        calls = [each for each in reversed(_waiting) if any(one is tool for one in each.tools)]
     running = {each.decided.call.id for each in calls if each.decided.is_running} - {""}
     this = threading.get_ident()
-    return next(
-        (
-            each.decided
-            for each in reversed(calls)
-            if each.thread != this and not each.decided.is_running and each.decided.call.id not in running
-        ),
-        None,
-    )
+    free = [each.decided for each in calls if each.thread != this and not each.decided.is_running]
+    return next((each for each in free if each.call.id not in running), None)
 
 
 @contextmanager
