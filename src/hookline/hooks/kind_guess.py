@@ -60,7 +60,9 @@ _OPERATION: Final = "operation "
 _CALL_WORDS: Final = frozenset(
     ("task", "tasks", "step", "steps", "job", "jobs", "stage", "stages", "pipeline", "action", "actions", "operation",
      "operations", "call", "calls", "request", "requests", "process", "processes", "param", "params", "parameters", "input",
-     "inputs", "argument", "arguments", "args", "options", "payload", "batch", "command", "commands", "invocation", "json")
+     "inputs", "argument", "arguments", "args", "options", "payload", "batch", "command", "commands", "invocation", "json",
+     "function", "functions", "tool", "tools", "use", "uses", "invocations", "item", "items", "kwargs", "parallel", "sequence",
+     "chain", "queue", "plan", "plans", "node", "nodes", "workflow", "execution", "executions")
 )  # fmt: skip
 """A field with one of these has what a tool shall do."""
 _PROGRAM_FIELDS: Final = frozenset(("program", "executable", "binary", "entrypoint"))
