@@ -98,3 +98,27 @@ def test_the_model_reads_the_output_of_a_failed_command_once(tmp_path: Path) -> 
             assert model.requests[1].messages[-1]["content"] == "Error: exit code 3\nonly-once"
 
     run_async(work)
+
+
+def test_the_calls_in_a_call_are_judged_before_it_runs(tmp_path: Path) -> None:
+    ran: list[Any] = []
+
+    def batch(calls: list[dict[str, Any]]) -> str:
+        """Makes calls."""
+        ran.append(calls)
+        return "done"
+
+    def calls_to(path: str) -> tuple[str, dict[str, Any]]:
+        return "batch", {"calls": [{"name": "write_file", "input": {"path": path, "content": "x"}}]}
+
+    hooks = "hooks: [{id: env, on: tool.before, when: {tool: write_file, input: {path: '\\.env$'}}, then: {deny: Not there.}}]"
+
+    async def work() -> list[str]:
+        steps = [tool_call_step(calls_to("sub/../.env")), tool_call_step(calls_to("a.txt")), "done"]
+        async with open_runtime(tmp_path, hooks, steps, tools=(batch,)) as (runtime, _):
+            session = await runtime.start()
+            await send_prompt(session, "go")
+            return [each["content"] for each in await session.main.get_messages() if each["role"] == "tool"]
+
+    assert run_async(work) == ["Error: Not there. (hook env, hookline.yaml:1)", "done"]
+    assert len(ran) == 1

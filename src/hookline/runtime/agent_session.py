@@ -18,6 +18,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
 from hookline.hooks.path_spellings import ResolvedPaths, ResolvingOnce
+from hookline.hosts.agents.inner_calls import decide_inner_calls
 from hookline.lazy_dataclasses import replace
 from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
@@ -296,10 +297,18 @@ class AgentSession:
         if not book.hears(event) and not (book.record.enabled and is_recorded(event)):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
+
+        async def fire(fired: Event) -> Decision:
+            return await self.runtime.recorder.decide(book, fired, self.host_of(thread), self.runtime.explain)
+
         with ResolvingOnce() as resolved:
             if event == "tool.before":
                 self._resolve_input_path(thread, facts["tool"], resolved)
-            decision = await self.runtime.recorder.decide(book, whole, self.host_of(thread), self.runtime.explain)
+            decision = await fire(whole)
+            if event == "tool.before" and book.hears(event):
+                decision = await decide_inner_calls(
+                    decision, lambda tool: fire(Event(event, {**whole.facts, "tool": tool}))
+                )
         metadata = decision.event.facts.get("metadata")
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._report_decision(thread, decision)

@@ -20,6 +20,7 @@ import pytest
 import hookline
 from hookline import ConfigError, Denied, Halted, HooklineError, Question
 from hookline.errors import InvalidEvent
+from hookline.hooks.outcome import Verdict
 from hookline.hosts.python import session as session_module
 from hookline.hosts.python.session import AskCallback
 from hookline.project.private_file import state_directory
@@ -606,3 +607,55 @@ time.sleep(0.1)
 
 def test_a_program_may_end_while_a_session_searches_in_its_own_thread() -> None:
     subprocess.run([sys.executable, "-c", SEARCHES_AT_EXIT], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "input",
+    [
+        {"tool_calls": [{"name": "write_file", "input": {"path": ".env", "content": "x"}}]},
+        {"tool_calls": '[{"name": "write_file", "input": {"path": ".env", "content": "x"}}]'},
+        {"tool_uses": [{"recipient_name": "functions.write_file", "parameters": {"path": ".env", "content": "x"}}]},
+        {"tool_name": "bash", "arguments": '{"script": "rm -rf x"}'},
+        {"calls": [{"tool": "list_directory", "args": {}}, {"tool": "bash", "args": {"command": "rm -rf x"}}]},
+        {"batch": [{"name": "batch", "input": {"calls": [{"name": "bash", "input": {"command": "rm x"}}]}}]},
+    ],
+)
+@pytest.mark.parametrize("name", ["batch", "dispatch", "mcp__hub__do"])
+def test_the_calls_in_a_call_are_judged_before_it_runs(tmp_path: Path, name: str, input: dict[str, Any]) -> None:
+    config = tmp_path / "hookline.yaml"
+    config.write_text(
+        "hooks:\n"
+        "  - {id: env, on: tool.before, when: {tool: write_file, input: {path: '\\.env$'}}, then: {deny: Not there.}}\n"
+        "  - {id: rm, on: tool.before, when: {tool: bash, runs: rm}, then: {deny: Not rm.}}\n"
+    )
+    with begun(config) as session:
+        decision = session.run(session.decide("tool.before", tool={"name": name, "kind": "other", "input": input}))
+        assert decision.verdict is Verdict.DENY
+        assert decision.event.facts["tool"]["input"] == input
+
+
+def test_a_call_is_decided_as_strictly_as_the_calls_in_it(tmp_path: Path) -> None:
+    config = tmp_path / "hookline.yaml"
+    config.write_text(
+        "hooks:\n"
+        "  - {id: all, on: tool.before, when: {tool: batch}, then: allow}\n"
+        "  - {id: push, on: tool.before, when: {tool: bash, runs: git}, then: {ask: 'Sure?'}}\n"
+        "  - {id: note, on: tool.before, when: {tool: bash, runs: ls}, then: {tell: Be quick.}}\n"
+        "  - {id: https, on: tool.before, when: {tool: curl}, then: {set: {input.url: 'https://a'}}}\n"
+    )
+    calls = {
+        "bash": [({"command": "git push"}, Verdict.ASK), ({"command": "ls"}, Verdict.SILENT)],
+        "curl": [({"url": "http://a"}, Verdict.DENY), ({"url": "https://a"}, Verdict.SILENT)],
+    }
+    with begun(config) as session:
+        for name, rows in calls.items():
+            for given, expected in rows:
+                input = {"calls": [{"name": name, "input": given}]}
+                decision = session.run(session.decide("tool.before", tool={"name": "batch", "input": input}))
+                assert decision.verdict is expected, given
+        assert session.take_notes() == "Be quick."
+        deep: dict[str, Any] = {}
+        for _ in range(9):
+            deep = {"calls": [{"name": "batch", "input": deep}]}
+        decision = session.run(session.decide("tool.before", tool={"name": "batch", "input": deep}))
+        assert decision.reason == "the call has more calls in it than hooks can check"

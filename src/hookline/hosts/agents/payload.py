@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
-from hookline.hosts.agents.wrapped_calls import WRAPPING_KEYS, wrapped_calls
+from hookline.hooks.wrapped_calls import WRAPPING_KEYS, wrapped_calls
 from hookline.lazy_dataclasses import dataclass, field
 
 MAX_PARTS: Final = 1_000

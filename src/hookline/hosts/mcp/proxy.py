@@ -17,12 +17,12 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.formatting import printable, shorten
-from hookline.hooks.event import Event, deep_equal
+from hookline.hooks.event import Event
 from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, format_second
-from hookline.hooks.tool_name import mcp_address
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
+from hookline.hosts.agents.inner_calls import TOO_MANY_CALLS, add_inner_decision, decide_inner_calls, name_of_inner_call
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.agents.payload import inner_call_facts
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
@@ -193,12 +193,17 @@ class ProxySession:
         return None if hub is None or hub.ask is not AskAt.AUTO else await self._settle_at_hub(hub, decision)
 
     async def _settle_at_hub(self, hub: JoinedHub, decision: Decision) -> Decision | None:
-        settled = await settle_ask(hub, decision, _HUB_PATIENCE, True, self.ask_hooks)
+        settled = await settle_ask(hub, decision, _HUB_PATIENCE, True, self._ask_again)
         if settled is None:
             return None
         by = settled.answer.by or "hub"
         self._recorder.write_answer(self._book(), decision.event, settled.answer.approved, by)
         return settled.decision
+
+    async def _ask_again(self, event: Event) -> Decision:
+        """About a call that a person has edited, and the calls in it."""
+        made = await self.ask_hooks(event)
+        return await decide_inner_calls(made, lambda tool: self.ask_hooks(self.event("tool.before", tool)))
 
     def record_answer(self, tool: dict[str, Any], approved: bool, by: str = "user") -> None:
         """What was answered to an ask about a call: by the client's user, or without one."""
@@ -218,8 +223,6 @@ class ProxySession:
 _ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
 _ABILITY_WITHOUT_ASK: Final = replace(_ABILITY, ask=False)
 
-_TOO_MANY_CALLS: Final = "the call has more calls in it than hooks can check"
-_CHANGED_WITHIN: Final = "a hook changes a call within this one: make that call on its own"
 _REFUSED_BY_USER: Final = "(not allowed by the user)"
 _LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when the client has left
 
@@ -434,7 +437,7 @@ class Proxy:
         if inner != [] and not self._session.hears_calls():
             inner = []
         if inner is None:
-            await self._refuse(request, _TOO_MANY_CALLS)
+            await self._refuse(request, TOO_MANY_CALLS)
             return
         decision = self._session.ask_hooks_now(event)
         if not inner and decision is not None and decision.event is event and _is_silent(decision):
@@ -451,26 +454,13 @@ class Proxy:
         made = decision or await self._session.ask_hooks(event)
         for facts in inner:  # the server makes these itself, and nobody asks again
             if made.verdict is not Verdict.DENY and not made.halt:
-                made = await self._add_inner_decision(made, {**facts, "name": self._name_of_inner(facts["name"])})
+                tool = {**facts, "name": name_of_inner_call(facts["name"], self._name)}
+                inner_event = self._session.event("tool.before", tool)
+                made = add_inner_decision(made, await self._session.ask_hooks(inner_event), tool["input"])
         if made.verdict is Verdict.ASK and request.call is not None:
             can_ask = can_elicit(self._client_capabilities(request.call))
             made = await self._session.ask_at_hub(made, can_ask) or made
         await self._apply_decision(request, event, made)
-
-    def _name_of_inner(self, name: str) -> str:
-        """Without another server's name it is a tool of this one."""
-        return name if mcp_address(name) else tool_name(self._name, name)
-
-    async def _add_inner_decision(self, made: Decision, tool: dict[str, Any]) -> Decision:
-        """The stricter one. A hook can change the call as it stands, but no call within it: that is denied."""
-        event = self._session.event("tool.before", tool)
-        inner = await self._session.ask_hooks(event)
-        if inner.event is not event and not deep_equal(inner.event.facts["tool"]["input"], tool["input"]):
-            inner = replace(inner, verdict=Verdict.DENY, reason=inner.reason or _CHANGED_WITHIN)
-        if (inner.verdict > made.verdict and inner.verdict >= Verdict.ASK) or inner.halt:
-            return replace(inner, event=made.event, notes=(*made.notes, *inner.notes))
-        allows = made.verdict is Verdict.ALLOW and inner.verdict is not Verdict.ALLOW
-        return replace(made, verdict=Verdict.SILENT, reason="") if allows else made
 
     async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
         call = request.call

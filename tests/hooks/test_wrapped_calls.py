@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from hookline.hooks.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, wrapped_calls
 from hookline.hosts.agents import payload
-from hookline.hosts.agents.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, wrapped_calls
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, Final
 
+from hookline.hooks.tools import ToolKind, tool_kind
+
 WrappedCall = tuple[str, Any]  # the tool's name, and its input
 
 _LISTS: Final = (
@@ -39,6 +41,13 @@ _SERVERS: Final = ("server", "server_name", "serverName")
 WRAPPING_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
 _PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
 _MAX_JSON_CHARS: Final = 1_000_000
+
+
+def has_wrapped_calls(tool: Any) -> bool:
+    """Whether a tool that is neither a shell nor a file tool makes calls itself."""
+    if not isinstance(tool, dict) or tool_kind(tool) is not ToolKind.OTHER:
+        return False
+    return next(wrapped_calls(tool.get("input")), None) is not None
 
 
 def wrapped_calls(input: Any) -> Iterator[WrappedCall]:

@@ -1,0 +1,54 @@
+"""The calls in a call are decided with it. Whole sessions: tests/hosts/python/test_session.py."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Note, Verdict
+from hookline.hosts.agents.inner_calls import add_inner_decision, decide_inner_calls
+
+
+def _decision(verdict: Verdict, input: Any, **more: Any) -> Decision:
+    return Decision(Event("tool.before", {"tool": {"name": "x", "input": input}}), verdict, **more)
+
+
+@pytest.mark.parametrize("made", list(Verdict))
+@pytest.mark.parametrize("inner", list(Verdict))
+def test_the_stricter_decision_counts_and_an_allow_is_needed_for_both(made: Verdict, inner: Verdict) -> None:
+    outer = _decision(made, {"calls": []})
+    joined = add_inner_decision(outer, _decision(inner, {}), {})
+    strictest = max(made, inner)
+    assert joined.verdict is (min(made, inner) if strictest is Verdict.ALLOW else strictest)
+    assert joined.event is outer.event
+
+
+def test_a_change_within_is_a_deny_and_notes_are_kept() -> None:
+    said = Note("hello")
+    joined = add_inner_decision(
+        _decision(Verdict.SILENT, {}, notes=(said,)),
+        _decision(Verdict.ASK, {"a": 2}, notes=(said, Note("b"))),
+        {"a": 1},
+    )
+    assert joined.denied
+    assert add_inner_decision(
+        _decision(Verdict.SILENT, {}, notes=(said,)), _decision(Verdict.SILENT, {}, notes=(said, Note("b"))), {}
+    ).notes == (said, Note("b"))
+
+
+def test_a_call_within_has_the_name_of_its_server() -> None:
+    asked: list[str] = []
+
+    async def decide(tool: dict[str, Any]) -> Decision:
+        asked.append(tool["name"])
+        return _decision(Verdict.SILENT, tool["input"])
+
+    input = {"calls": [{"name": "send", "input": {}}, {"name": "mcp__mail__send", "input": {}}]}
+    for name in ("batch", "mcp__hub__batch"):
+        made = Decision(Event("tool.before", {"tool": {"name": name, "input": input}}))
+        assert asyncio.run(decide_inner_calls(made, decide)) is made
+    assert asked == ["send", "mcp__mail__send", "mcp.hub.send", "mcp__mail__send"]
