@@ -24,16 +24,22 @@ HOOKS = {
 }
 
 
-def _run(tmp_path: Path, *steps: Any) -> tuple[RecordingModel, list[dict[str, Any]]]:
-    model = RecordingModel([tool_call_step(("deploy", {})), *steps])
+def _deploy(tmp_path: Path, hooks: dict[str, Any], model: RecordingModel) -> int:
+    """The number of open sessions at the end."""
 
     async def work() -> int:
-        hooks = json.dumps(HOOKS)
-        async with open_runtime(tmp_path, hooks, model=model, file="digitorn.yaml", tools=(deploy,)) as (runtime, _):
+        text = json.dumps(hooks)
+        async with open_runtime(tmp_path, text, model=model, file="digitorn.yaml", tools=(deploy,)) as (runtime, _):
             await send_prompt(await runtime.start(), "deploy it")
             return len(runtime.sessions)
 
-    assert run_async(work) == 1  # the session of the test is over
+    sessions: int = run_async(work)
+    return sessions
+
+
+def _run(tmp_path: Path, *steps: Any) -> tuple[RecordingModel, list[dict[str, Any]]]:
+    model = RecordingModel([tool_call_step(("deploy", {})), *steps])
+    assert _deploy(tmp_path, HOOKS, model) == 1  # the session of the test is over
     return model, json.loads((tmp_path / "_state/tests.json").read_text())
 
 
@@ -61,3 +67,14 @@ def test_the_ground_truth_lists_what_a_hook_can_call(tmp_path: Path) -> None:
 def test_models_are_not_offered_it(tmp_path: Path) -> None:
     model, _ = _run(tmp_path, "pong", "done")
     assert not [tool.name for tool in model.requests[0].tools if "send_message" in tool.name]
+
+
+def test_a_deploy_after_one_that_was_tested_needs_a_test_of_its_own(tmp_path: Path) -> None:
+    """Whether it was tested in this session or an earlier one: ids of calls repeat."""
+    _run(tmp_path, "pong", "done")
+    remind = {"id": "remind", "on": "turn_end", "action": {"type": "enforce_phase6"}}
+    untested = {"runtime": {"hooks": [remind]}}
+    for hooks, reminded in ((untested, True), ({"runtime": {"hooks": [*HOOKS["runtime"]["hooks"], remind]}}, False)):
+        model = RecordingModel([tool_call_step(("deploy", {})), "done", "done"])
+        _deploy(tmp_path, hooks, model)
+        assert ("no smoke test has passed" in str(model.requests[-1].messages)) is reminded

@@ -128,13 +128,14 @@ async def auto_test_deploy(params: SmokeTestParams, event: Event, host: Host) ->
         result = await host.call_tool(params.via, {**params.extra, "message": params.message})
     except UnavailableError as missing:
         result = ToolResult(None, False, str(missing))
-    answer = describe_result(result)[:2_000]
+    answer, called = describe_result(result)[:2_000], _call_key(event, event.read(("tool", "id")))
     test = {
         "time": datetime.fromtimestamp(host.clock.wall(), UTC).isoformat(timespec="seconds"),
         "deploy": names[0],
         "message": params.message,
         "passed": result.ok,
         "answer" if result.ok else "error": answer,
+        **({} if called is None else {"call": called}),
     }
     tests = state.read_list(TESTS_FILE)
     state.write(TESTS_FILE, [*tests, test])
@@ -191,20 +192,40 @@ async def enforce_phase6(params: Phase6Params, event: Event, host: Host) -> Outc
     if state is None:
         return NOT_APPLIED
     tests = [test for test in state.read_list(TESTS_FILE) if isinstance(test, dict)]
-    passed = tests[-1].get("passed") is True if tests else not _has_deployed(event, params.deploy)
-    return NOT_APPLIED if passed else state.remind("phase6", params, params.message)
+    is_fine = _has_passed(tests, event, params.deploy)
+    return NOT_APPLIED if is_fine else state.remind("phase6", params, params.message)
 
 
-def _has_deployed(event: Event, deploy: str) -> bool:
-    """Whether the messages contain the result of a deploy that did not fail."""
+def _has_passed(tests: list[dict[str, Any]], event: Event, deploy: str) -> bool:
+    """Whether the last deploy in the messages has a test that passed, or there is none and the last test passed."""
+    last = _last_deploy(event, deploy)
+    if not tests:
+        return last is None
+    if last is None or "call" not in tests[-1]:  # a test of another program names no call
+        return tests[-1].get("passed") is True
+    called = _call_key(event, last.get("tool_call_id"))
+    tests_of_it = [test for test in tests if called is None or test.get("call") == called]
+    return bool(tests_of_it) and tests_of_it[-1].get("passed") is True
+
+
+def _last_deploy(event: Event, deploy: str) -> dict[str, Any] | None:
+    """The message with the result of the last deploy that did not fail."""
     messages = event.read(("messages",))
     results = [each for each in messages if isinstance(each, dict)] if isinstance(messages, list) else []
-    return any(
-        each.get("role") == "tool"
+    deploys = (
+        each
+        for each in reversed(results)
+        if each.get("role") == "tool"
         and fnmatchcase(str(each.get("name")), deploy)
         and not str(each.get("content") or "").startswith("Error:")
-        for each in results
     )
+    return next(deploys, None)
+
+
+def _call_key(event: Event, call: Any) -> str | None:
+    """A call's id with that of its thread: ids repeat in other threads."""
+    thread = event.read(("thread", "id"))
+    return f"{thread}/{call}" if isinstance(thread, str) and isinstance(call, str) else None
 
 
 @register_action("enforce_compile_fix", params=CompileFixParams, may=May.NOTES)
