@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hookline import Event
+from hookline.engine.limits import FireCounts
 from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.hooks.tool_input import events_by_field_name
+from hookline.project import load_text
+from hookline.runners.local_host import LocalHost
 from hookline.testing import fire
 
 
@@ -58,6 +65,25 @@ def test_all_answers_together_have_one_timeout(tmp_path: Path) -> None:
     assert decision.verdict is Verdict.DENY
     assert [failure.kind for failure in decision.failures] == [FailureKind.TIMEOUT]
     assert (tmp_path / "runs").read_text().count("x") <= 4  # of five
+
+
+def test_nothing_is_left_of_the_programs_when_time_has_run_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each run and all of them together have the same deadline: who passes it first must not keep the other from cleaning up."""
+    command = f"setsid sleep 99 & echo $! >> {tmp_path}/pids; wait"
+    hook = {"id": "h", "on": "tool.before", "then": {"run": ["bash", "-c", command]}, "timeout": "0.5s"}
+    left: list[Path] = []
+
+    async def decide() -> None:
+        book = load_text(json.dumps({"hooks": [hook]}), "hookline.yaml")
+        decision = await book.decide(Event("tool.before", {"tool": _MANY_NAMES}), LocalHost(FireCounts()))
+        assert decision.verdict is Verdict.DENY
+        left.extend(each for pid in (tmp_path / "pids").read_text().split() if (each := Path("/proc", pid)).exists())
+
+    asyncio.run(decide())
+    assert left == []
+    assert "does not end" not in caplog.text
 
 
 def test_several_names_are_asked_about_at_once(tmp_path: Path) -> None:

@@ -247,17 +247,24 @@ class _AbandonableWork(Generic[T]):
             self.ended.set_result(None)
 
     async def end(self, task: asyncio.Task[T]) -> None:
-        """Cancels the task, and abandons it if it does not end soon."""
+        """Cancels the task, and abandons it if it does not end soon. It may clean up also if the caller is cancelled."""
+        cancelled: asyncio.CancelledError | None = None
         task.cancel()
-        try:
-            await asyncio.wait({task}, timeout=_CLEANUP_SECONDS)
-        finally:
-            if not task.done():
-                self._is_abandoned = True
-                _abandoned_tasks.add(task)
-                task.add_done_callback(_forget_abandoned)
-                who = current_hook.get()
-                _log.warning("[%s] does not end when cancelled; its result is ignored", who.hook if who else "")
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _CLEANUP_SECONDS
+        while not task.done() and (left := deadline - loop.time()) > 0:
+            try:
+                await asyncio.wait({task}, timeout=left)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if not task.done():
+            self._is_abandoned = True
+            _abandoned_tasks.add(task)
+            task.add_done_callback(_forget_abandoned)
+            who = current_hook.get()
+            _log.warning("[%s] does not end when cancelled; its result is ignored", who.hook if who else "")
+        if cancelled is not None:
+            raise cancelled
 
     def __await__(self) -> Generator[Any, Any, T]:
         """Forwards everything, so that the coroutine runs as if it were awaited."""
