@@ -42,6 +42,12 @@ _SHELL: Final = lazy_pattern(
 )
 _CODE_NAMES: Final = frozenset(("script", "code", "source", "run", "lines"))
 _DASHED: Final = frozenset(("flags", "flag", "options", "option", "opts", "opt", "switches", "switch"))
+_HOW_IT_RUNS: Final = frozenset(
+    ("background", "async", "wait", "waits", "block", "blocking", "detach", "detached", "interactive", "tty", "pty", "stream",
+     "streaming", "login", "capture", "sandbox", "sandboxed", "approval", "approved", "confirm", "confirmed", "permission",
+     "permissions", "output", "log", "shell", "elevated", "timeout", "persistent", "keep", "session", "terminal", "safe")
+)  # fmt: skip
+"""Words of fields that are for the tool, not for the program that it runs."""
 _ENCODINGS: Final = {
     "base64": "base64", "b64": "base64", "encoded": "base64", "hex": "hex", "url": "url", "urlencoded": "url",
     "percent": "url",
@@ -109,6 +115,8 @@ def _read_forms(input: Mapping[Any, Any], depth: int) -> Iterator[Any]:
         heads = [value for _, value in roles[FieldRole.OTHER] if isinstance(value, str)]
         yield from (_join(None, order) for order in _orders(arguments))
     joined = (*_joined((*heads, *program_heads), arguments), *_joined((*heads, *program_heads), dashed))
+    if switches := _switches(input):
+        joined += tuple(_joined(filter(_is_bare, (*heads, *program_heads)), [*(dashed or arguments), switches]))
     whole = [*heads, *([] if heads else program_heads), *joined, *_under_programs(programs, lines)]
     yield from whole
     if _is_given_to_shell(input):
@@ -202,6 +210,18 @@ def _collect_arguments(fields: Iterable[_Named]) -> tuple[list[_Words], list[_Wo
     given = [_as_one([words for _, words, _ in group]) for group in numbered]
     dashed = [_as_one([words for _, _, words in group]) for group in numbered]
     return given, [] if dashed == given else dashed
+
+
+def _switches(input: Mapping[Any, Any]) -> list[str]:
+    """`{command: rm, recursive: true}`: the fields that are true, as options. Not those that say how the tool runs it."""
+    names = [str(name) for name, value in input.items() if value is True and role_of(name) is FieldRole.OTHER]
+    given = [name for name in names if _HOW_IT_RUNS.isdisjoint(words_of(name))]
+    return ["-" + name if len(name) == 1 else "--" + "-".join(words_of(name)) for name in given][:_MAX_ARGUMENT_FIELDS]
+
+
+def _is_bare(head: Any) -> bool:
+    """Whether it is a program without arguments."""
+    return len(head.split() if isinstance(head, str) else head) == 1
 
 
 def _as_one(parts: Sequence[_Words]) -> _Words:
