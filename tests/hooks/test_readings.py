@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from hookline.errors import ConditionError
 from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.conditions.text import Fact, Matches
 from hookline.hooks.event import Event
-from hookline.hooks.readings import holds_in_readings, value_readings
+from hookline.hooks.readings import compute_once, holds_in_readings, value_readings
 from hookline.hooks.tool_input import ToolField
 from hookline.patterns.pattern import pattern
 
@@ -84,3 +85,18 @@ def test_readings_are_computed_once() -> None:
     event = Event("tool.before", {"workspace": "/w", "tool": {"name": "read_file", "input": {"path": "a/../b"}}})
     field = ToolField(("path",))
     assert field.readings(event) is field.readings(event)
+
+
+def test_what_cannot_be_computed_is_tried_once() -> None:
+    """Each of many hooks may ask for it, and it may take long to find that out."""
+    tried: list[Event] = []
+
+    def compute(event: Event, deadline: float) -> str:
+        tried.append(event)
+        raise ConditionError("too many")
+
+    event = Event("tool.before", {})
+    for _ in range(3):
+        with pytest.raises(ConditionError, match="too many"):
+            compute_once(event, "key", compute)
+    assert len(tried) == 1

@@ -23,6 +23,7 @@ from hookline.hooks.protocols import AmbiguousTexts, Condition, Readings
 
 _NO_TEXT: Final[Readings] = ((),)
 _MAX_TRIES: Final = 256
+_FAILED: Final = "cannot be computed"
 _PLAIN: Final = (str, dict, list, tuple, bool, int, float, bytes, bytearray, memoryview, set, frozenset)
 
 
@@ -123,11 +124,19 @@ def ends_in_guess(readings: Readings) -> bool:
 def compute_once(
     event: Event, key: Hashable, compute: Callable[[Event, float], _T], deadline: float = NO_DEADLINE
 ) -> _T:
-    """The result for this event, computed when it is first needed. Nothing is kept if the deadline passes."""
+    """The result for this event, or why it cannot be computed. Nothing is kept if the deadline passes."""
     cache = _cache_of(event)
     found: _T | None = cache.get(key)
-    if found is None:
+    if found is not None:
+        return found
+    failed: str | None = cache.get((_FAILED, key))
+    if failed is not None:
+        raise ConditionError(failed)
+    try:
         found = cache[key] = compute(event, deadline)
+    except ConditionError as error:
+        cache[_FAILED, key] = str(error)
+        raise
     return found
 
 
