@@ -51,10 +51,37 @@ def everything(connection: Connection) -> list[int]:
 async def test_what_is_asked_at_once_is_committed_together() -> None:
     numbers = Numbers()
     lane = QueryQueue(numbers.connect)
-    assert await asyncio.gather(*(lane.run(add(number)) for number in range(100))) == list(range(100))
+    assert await asyncio.gather(*(lane.run(add(number)) for number in range(20))) == list(range(20))
     assert numbers.commits == 1
+    assert await lane.run(everything) == list(range(20))
+    await lane.close()
+
+
+@async_test
+async def test_many_queries_are_committed_in_several_steps() -> None:
+    """The callers of the first go on while the others are still stored."""
+    numbers, ends = Numbers(), list[int]()
+    lane = QueryQueue(numbers.connect)
+
+    async def store(number: int) -> None:
+        await lane.run(add(number))
+        ends.append(numbers.commits)
+
+    await asyncio.gather(*(store(number) for number in range(100)))
+    assert ends[0] == 1
+    assert 2 < numbers.commits < 20
     assert await lane.run(everything) == list(range(100))
     await lane.close()
+
+
+@async_test
+async def test_everything_that_was_asked_is_stored_when_it_closes() -> None:
+    numbers = Numbers()
+    lane = QueryQueue(numbers.connect)
+    asked = [asyncio.ensure_future(lane.run(add(number))) for number in range(100)]
+    await asyncio.sleep(0)
+    await lane.close()
+    assert await asyncio.gather(*asked) == list(range(100))
 
 
 @async_test

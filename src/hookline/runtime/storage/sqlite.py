@@ -31,6 +31,9 @@ from hookline.runtime.storage.database import Query, explain_database_error
 T = TypeVar("T")
 
 _MAX_BATCH: Final = 500
+_MAX_SENT: Final = 24
+"""Queries that the loop pauses for. Their callers go on together: if a hundred sessions did, all would wait for their models
+at the same time, and nothing would be done meanwhile."""
 """The maximum number of queries in one transaction, so that the first of them does not wait forever."""
 
 
@@ -108,7 +111,7 @@ class QueryQueue:
         """Closes after the queries that are already queued."""
         if not self._closed:
             self._closed = True
-            self._send()
+            self._send(len(self._unsent))
             for _ in self._threads:
                 self._batches.put([])
         for thread in self._threads:
@@ -119,17 +122,17 @@ class QueryQueue:
         if self._is_busy or not self._unsent:
             return
         if self._pause is None:
-            self._send()
+            self._send(len(self._unsent))
             return
         self._is_busy, self._running = True, Lock()
         self._running.acquire()
-        self._send()
+        self._send(_MAX_SENT)
         self._pause.wait(lambda seconds: self._running.acquire(timeout=seconds))
 
-    def _send(self) -> None:
+    def _send(self, most: int) -> None:
         if self._unsent:
-            self._batches.put(self._unsent)
-            self._unsent = []
+            self._batches.put(self._unsent[:most])
+            del self._unsent[:most]
 
     def _run_thread(self) -> None:
         connection: Connection | None = None
