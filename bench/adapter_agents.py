@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
@@ -423,7 +424,8 @@ def main(name: str) -> None:
         os.environ |= {"XDG_STATE_HOME": place, "OTEL_SDK_DISABLED": "true", "CREWAI_DISABLE_TELEMETRY": "true"}
         config = Path(place, "hookline.yaml")
         config.write_text(_HOOKS)
-        print(json.dumps(measure(name, config)))
+        title = import_module(f"hookline.frameworks.{name}").SUPPORT.title
+        print(json.dumps({"title": title, **measure(name, config)}))
 
 
 if __name__ == "__main__":

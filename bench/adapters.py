@@ -43,7 +43,7 @@ def _row(name: str, python: Path) -> dict[str, str]:
     )
     cost = json.loads(done.stdout.splitlines()[-1])
     return {
-        "a turn with a tool call": name,
+        "a turn with a tool call": cost["title"],
         "alone": format_seconds(cost["alone"]),
         "with 5 hooks": format_seconds(cost["hooked"]),
         "added": format_seconds(cost["hooked"] - cost["alone"]),

@@ -24,16 +24,17 @@ def goal_rows(goals: Iterable[Goal]) -> list[dict[str, str]]:
     return [
         {
             "row": goal.row,
-            "measured": f"{_number(goal.measured)} {goal.unit}",
-            "must be": f"{'at least' if goal.at_least else 'at most'} {_number(goal.limit)}",
+            "measured": f"{_number(goal.measured, goal.unit)} {goal.unit}",
+            "must be": f"{'at least' if goal.at_least else 'at most'} {_number(goal.limit, goal.unit)}",
             "reached": "yes" if goal.is_reached else "no",
         }
         for goal in goals
     ]
 
 
-def _number(value: float) -> str:
-    if not 0 < value < 0.5:
+def _number(value: float, unit: str) -> str:
+    """A part of something as 1/20, anything else as it is."""
+    if not (unit.startswith("of ") and 0 < value < 0.5):
         return f"{value:,.2f}".rstrip("0").rstrip(".")
     parts = 1 / value
     return f"1/{parts:,.0f}" if parts >= 10 else f"1/{parts:.1f}".removesuffix(".0")  # 1/3.9 is not at most 1/4

@@ -39,13 +39,13 @@ class TraceEntry:
 
     hook: Hook
     outcome: Outcome | None = None  # None: it did not run, or still runs in the background
+    event: Event | None = None  # as it was when the hook ran
     failure: Failure | None = None
     seconds: float = 0.0
     skip_reason: str = ""
     again: bool = False  # run once more, because a later hook changed the event
     undecided: str = ""  # why its condition could not be evaluated: "could not be evaluated in time"
     unsure: tuple[str, str] | None = None  # a part of its condition as it is, and as it may be: "may run rm"
-    event: Event | None = None  # as it was when the hook ran
 
     @property
     def applied(self) -> bool:
@@ -171,7 +171,7 @@ def stop_decision(event: Event, conclusion: Conclusion, hook: Hook, outcome: Out
     verdict, reason, by, halt, notes, requests = conclusion
     decision.verdict, decision.reason, decision.by, decision.halt = verdict, reason, by, halt
     decision.notes, decision.requests = notes, requests
-    decision.trace = (TraceEntry(hook, outcome, event=event),)
+    decision.trace = (TraceEntry(hook, outcome, event),)
     return decision
 
 

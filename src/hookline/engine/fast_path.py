@@ -69,6 +69,9 @@ class EventHooks:
             positions = only.candidates(event, deadline)
             if not positions:
                 return silent_decision(event)
+        if len(positions) == 1:  # as for most events that have a candidate; a list of one and a loop take longer
+            entry = only.entry(positions[0])
+            return _ask_one(entry, event, deadline, host) or self._start((entry,), deadline, positions)
         entries = [only.entry(position) for position in positions]
         return _ask(entries, event, deadline, reports_waiting, host) or self._start(entries, deadline, positions)
 
@@ -126,7 +129,7 @@ def _ask(
 
 
 def _ask_one(entry: IndexEntry, event: Event, deadline: float, host: Host) -> Decision | None:
-    """`_ask` without its loop: most events that have a candidate have one."""
+    """`_ask` for one entry."""
     if not entry.is_repeatable:
         return None
     try:

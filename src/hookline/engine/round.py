@@ -133,7 +133,7 @@ class Round:
             if self._undecided is not None and not entry.hook.fires_undecided(self.event):
                 changes = self._add_outcome(rank, entry.hook, self._resolve_undecided(entry.hook))
             elif entry.plain and entry.answer is not None and self._undecided is None:
-                self._trace.append(TraceEntry(entry.hook, entry.answer, unsure=self._unsure, event=self.event))
+                self._trace.append(TraceEntry(entry.hook, entry.answer, self.event, unsure=self._unsure))
                 changes = self._add_outcome(rank, entry.hook, entry.answer)
             else:
                 changes = await self._run_hook(rank, entry)
@@ -349,9 +349,7 @@ class Round:
             if not has_failed and hook.on_error is not SILENT and is_weakened(answer, outcome):
                 declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
                 outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
-        self._trace.append(
-            TraceEntry(hook, outcome, failure, took, "", again, undecided, unsure=self._unsure, event=self.event)
-        )
+        self._trace.append(TraceEntry(hook, outcome, self.event, failure, took, "", again, undecided, self._unsure))
         return outcome
 
     def _resolve_undecided(self, hook: Hook, again: bool = False) -> Outcome:
