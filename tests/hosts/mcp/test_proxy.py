@@ -98,6 +98,24 @@ def test_calls_within_a_call_are_judged(project: Project, arguments: dict[str, A
     assert [call["id"] for call in calls_heard(project)] == [2]
 
 
+@pytest.mark.parametrize("given", [{"tool_calls": [{"name": "echo", "arguments": {"x": "good"}}]}, {"x": "good"}])
+def test_calls_that_a_hook_puts_into_a_call_are_judged(project: Project, given: dict[str, Any]) -> None:
+    calls = [{"name": "echo", "arguments": {"x": "bad"}}]
+    change = {
+        "id": "change",
+        "on": "tool.before",
+        "when": {"tool": "mcp.raw.echo"},
+        "then": {"set": {"input.tool_calls": calls}},
+    }
+
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", **given)
+        assert (await client.answer(1))["result"]["isError"] is True
+
+    driven(project.hooks(change, DENY), play)
+    assert not calls_heard(project)
+
+
 def test_a_call_with_many_calls_in_it_passes_where_no_hook_hears_calls(project: Project) -> None:
     async def play(client: RawClient) -> None:
         client.call(1, "echo", tool_calls=[{"name": "echo", "arguments": {"x": "good"}}] * 1_001)

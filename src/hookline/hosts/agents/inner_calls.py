@@ -5,7 +5,7 @@ Nobody asks hooks about them when they are made, so they are decided with the ca
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
@@ -34,11 +34,21 @@ async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], 
         return replace(made, verdict=Verdict.DENY, reason=TOO_MANY_CALLS, by=None)
     address = mcp_address(str(tool.get("name")))
     server = address[0] if address is not None and address[0] != UNKNOWN_SERVER else None
+    return await add_inner_decisions(made, inner, server, decide)
+
+
+async def add_inner_decisions(
+    made: Decision,
+    inner: Sequence[dict[str, Any]],
+    server: str | None,
+    decide: Callable[[dict[str, Any]], Awaitable[Decision]],
+) -> Decision:
+    """The strictest of the decision and those about the calls in `inner`."""
     for facts in inner:
         if made.denied or made.halt:
             break
-        called = {**facts, "name": name_of_inner_call(facts["name"], server)}
-        made = add_inner_decision(made, await decide(called), called["input"])
+        tool = {**facts, "name": name_of_inner_call(facts["name"], server)}
+        made = add_inner_decision(made, await decide(tool), tool["input"])
     return made
 
 

@@ -22,7 +22,7 @@ from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, format_second
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
-from hookline.hosts.agents.inner_calls import TOO_MANY_CALLS, add_inner_decision, decide_inner_calls, name_of_inner_call
+from hookline.hosts.agents.inner_calls import TOO_MANY_CALLS, add_inner_decisions, decide_inner_calls
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.agents.payload import inner_call_facts
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
@@ -443,7 +443,7 @@ class Proxy:
         if not inner and decision is not None and decision.event is event and _is_silent(decision):
             request.forwarded = call
             await self._server.send(call.message)
-        elif inner or decision is None or decision.verdict is Verdict.ASK:
+        elif inner or decision is None or decision.verdict is Verdict.ASK or decision.event is not event:
             request.deciding = self._spawn(self._decide_call(request, event, decision, inner))
         else:
             await self._apply_decision(request, event, decision)
@@ -452,11 +452,19 @@ class Proxy:
         self, request: PendingRequest, event: Event, decision: Decision | None, inner: list[dict[str, Any]]
     ) -> None:
         made = decision or await self._session.ask_hooks(event)
-        for facts in inner:  # the server makes these itself, and nobody asks again
-            if made.verdict is not Verdict.DENY and not made.halt:
-                tool = {**facts, "name": name_of_inner_call(facts["name"], self._name)}
-                inner_event = self._session.event("tool.before", tool)
-                made = add_inner_decision(made, await self._session.ask_hooks(inner_event), tool["input"])
+        if made.event is not event and self._session.hears_calls():
+            changed = inner_call_facts(HOST_NAME, made.event.facts["tool"]["input"])
+            if changed is None:
+                await self._refuse(request, TOO_MANY_CALLS)
+                return
+            inner = changed
+
+        async def decide(tool: dict[str, Any]) -> Decision:
+            return await self._session.ask_hooks(self._session.event("tool.before", tool))
+
+        made = await add_inner_decisions(
+            made, inner, self._name, decide
+        )  # nobody asks again when the server makes them
         if made.verdict is Verdict.ASK and request.call is not None:
             can_ask = can_elicit(self._client_capabilities(request.call))
             made = await self._session.ask_at_hub(made, can_ask) or made
