@@ -93,7 +93,7 @@ class ConditionError(Exception):
 
 
 UNANSWERED: Final = (UndecidedError, ConditionError)
-"""What is raised where the texts of a subject cannot be told: then the hooks that need one of them may still hold."""
+"""Raised if the texts that conditions read cannot be found out. The index must then keep every hook that reads them."""
 
 
 class AmbiguousField(Exception):

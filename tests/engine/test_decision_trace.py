@@ -155,7 +155,7 @@ def test_of_a_command_that_runs_something_unknown_it_says_what_is_missing(when: 
 def test_an_allow_says_for_which_part_of_the_call_it_does_not_hold() -> None:
     found = explain_command("{runs: ls}", "allow", "ls; rm x")
     assert found["why"].startswith("an allow must hold for every command, path and item of the call")
-    assert found["why"].endswith("for one of them input.command does not run ls")
+    assert found["why"].endswith("for one of them: input.command does not run ls")
 
 
 def test_the_same_decision_with_and_without_however_many_hooks() -> None:

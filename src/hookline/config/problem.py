@@ -35,9 +35,8 @@ class Problem:
     hint: str = ""
     severity: Severity = Severity.ERROR
     version: str = ""  # of the content that it is about: the same problem of another version is news
-    about: str = field(
-        default="", compare=False
-    )  # a key or value in the file: hookline.project.problem_lines finds its line
+    about: str = field(default="", compare=False)
+    """A key or value in the file. hookline.project.problem_lines finds its line."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "what", printable(self.what))

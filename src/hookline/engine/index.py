@@ -193,7 +193,7 @@ class IndexEntry:
         self.is_repeatable = is_repeatable(hook.when)
         self.reads_memory = not self.is_repeatable and any(find_conditions(hook.when, HappenedBefore))
         self.decision = self._conclude_alone()
-        self.current_hook: CurrentHook | None = None  # of its runs that nothing led to, once there was one
+        self.current_hook: CurrentHook | None = None  # for runs without callers; made at the first one
 
     def _conclude_alone(self) -> Conclusion | None:
         """The decision if this is the only hook that fires; None unless it stops the event by a fixed outcome."""

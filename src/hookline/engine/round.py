@@ -40,6 +40,7 @@ _log = lazy_logger("hookline")
 EndedGroup = tuple[Rank, Hook]  # the group's hooks after this rank do not run; the hook that ended it
 
 _NOT_IN_TIME: Final = Failure(FailureKind.TIMEOUT, "could not be evaluated in time")
+_ALLOW_NEEDS_ALL: Final = "an allow must hold for every command, path and item of the call, and for one of them: "
 _GROUP_ENDED: Final = "skipped: an earlier hook ended its group"
 _BEFORE_ALL: Final[Rank] = (-sys.maxsize, -1, -1)
 _OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # their text comes from the program or the exception
@@ -216,7 +217,7 @@ class Round:
             return None
         if not self._explain:
             return ""
-        return f"{_ALLOW_NEEDS_ALL} {self._why_not(hook)}" if hook.only_allows else self._why_not(hook)
+        return _ALLOW_NEEDS_ALL + self._why_not(hook) if hook.only_allows else self._why_not(hook)
 
     def _why_ended(self, group: str) -> str:
         rank, by = self._ended_groups[group]
@@ -349,7 +350,9 @@ class Round:
             if not has_failed and hook.on_error is not SILENT and is_weakened(answer, outcome):
                 declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
                 outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
-        self._trace.append(TraceEntry(hook, outcome, self.event, failure, took, "", again, undecided, self._unsure))
+        self._trace.append(
+            TraceEntry(hook, outcome, self.event, failure, took, again=again, undecided=undecided, unsure=self._unsure)
+        )
         return outcome
 
     def _resolve_undecided(self, hook: Hook, again: bool = False) -> Outcome:
@@ -529,9 +532,6 @@ def _limit_reason(hook: Hook) -> str:
         return reached
     waits = f"skipped: its count is not reached ({count})"
     return waits if hook.limit.keys == ("count",) else f"{waits}, or max_fires or cooldown is"
-
-
-_ALLOW_NEEDS_ALL: Final = "an allow must hold for every command, path and item of the call, and for one of them"
 
 
 def _explain_mismatch(hook: Hook, event: Event) -> str:

@@ -232,7 +232,7 @@ class HooklineCapability(AbstractCapability[Any]):
 
 
 def _hosted_tools(ctx: Any) -> list[Any]:
-    """The tools that the model's provider may run in a realtime session. `Agent.override` replaces those of the agent."""
+    """The tools that the model's provider may run in a realtime session: the agent's, and those of `Agent.override`."""
     override = getattr(ctx.agent, "_override_native_tools", None)
     replaced = None if override is None else override.get()
     listed = [*ctx.root_capability.get_native_tools(), *(() if replaced is None else replaced.value)]

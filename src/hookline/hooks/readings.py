@@ -124,7 +124,10 @@ def ends_in_guess(readings: Readings) -> bool:
 def compute_once(
     event: Event, key: Hashable, compute: Callable[[Event, float], _T], deadline: float = NO_DEADLINE
 ) -> _T:
-    """The result for this event, or why it cannot be computed. Nothing is kept if the deadline passes."""
+    """Computes the result once for each event. A ConditionError is remembered too, and raised again.
+
+    Nothing is kept if the deadline passes.
+    """
     cache = _cache_of(event)
     found: _T | None = cache.get(key)
     if found is not None:

@@ -213,7 +213,7 @@ def _depends_on_event(name: str, kind: str | None) -> bool:
 def guessed_kind(tool: Any, event: Event | None = None) -> KindGuess | None:
     """The likely kind of a tool whose kind is neither declared nor in the table. An MCP tool's kind is always a guess.
 
-    event: whose tool it is, if it has one: then it is guessed once.
+    event: the event whose tool it is. With it, a costly guess is made once for the event.
     """
     name = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(name, str):
@@ -225,10 +225,11 @@ def guessed_kind(tool: Any, event: Event | None = None) -> KindGuess | None:
             return _guess_by_names(name, names)
     if event is None:
         return _guess(tool, name)
-    return compute_once(event, _KIND_GUESS, _guess_about)[0]
+    return compute_once(event, _KIND_GUESS, _guess_for_event)[0]
 
 
-def _guess_about(event: Event, deadline: float) -> tuple[KindGuess | None]:
+def _guess_for_event(event: Event, deadline: float) -> tuple[KindGuess | None]:
+    """In a tuple, because compute_once takes None for what is not computed yet."""
     tool = event.facts["tool"]
     return (_guess(tool, tool["name"]),)
 

@@ -1,4 +1,4 @@
-"""A problem of a hook, at the line where the hook begins. Once its file is at hand, `about` says which line it is."""
+"""A problem of a hook, on the hook's first line. hookline.project.problem_lines moves it to the line of `about`."""
 
 from __future__ import annotations
 

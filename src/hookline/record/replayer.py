@@ -125,7 +125,10 @@ class ReplayedAction:
     def __init__(self, hook: Hook, answers: ReplayedAnswers) -> None:
         self._hook = hook
         self._answers = answers
-        self._asked: tuple[CurrentHook | None, list[dict[str, Any]]] = (None, [])  # the last time, and of which event
+        self._asked: tuple[CurrentHook | None, list[dict[str, Any]]] = (
+            None,
+            [],
+        )  # who asked last, and in which event's trace
         self._entry: dict[str, Any] | None = None  # the answer of that time
         self.action = hook.then
 

@@ -31,10 +31,10 @@ from hookline.runtime.storage.database import Query, explain_database_error
 T = TypeVar("T")
 
 _MAX_BATCH: Final = 500
-_MAX_SENT: Final = 24
-"""Queries that the loop pauses for. Their callers go on together: if a hundred sessions did, all would wait for their models
-at the same time, and nothing would be done meanwhile."""
 """The maximum number of queries in one transaction, so that the first of them does not wait forever."""
+_MAX_SENT: Final = 24
+"""The maximum number of queries that the loop pauses for. Callers whose queries are stored together go on together: a hundred
+sessions would then all wait for their models at the same time."""
 
 
 @dataclass(slots=True)
