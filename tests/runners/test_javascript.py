@@ -111,56 +111,6 @@ def test_a_context_is_made_ahead_while_nothing_runs(monkeypatch: pytest.MonkeyPa
     assert len(made) == 1 + javascript._MAX_NEW_CONTEXTS
 
 
-def test_the_last_scripts_are_compiled_while_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []  # the threads of other tests may add theirs
-    compile_ahead = javascript._compile_ahead
-    monkeypatch.setattr(javascript, "_compile_ahead", lambda source: compiled.append(source) or compile_ahead(source))
-    monkeypatch.setattr(javascript, "_pools", {})
-    for source, times in (("return 'first'", javascript._MAX_NEW_CONTEXTS), ("return 'second'", 1)):
-        assert ran(source) in source
-        until = time.monotonic() + 5
-        while compiled.count(source) < times and time.monotonic() < until:
-            time.sleep(0.001)
-        assert compiled.count(source) == times
-
-
-@pytest.mark.parametrize("rounds", [1, 8])
-def test_a_script_that_is_compiled_beforehand_gets_a_context_of_its_own(rounds: int) -> None:
-    scripts = {
-        "const seen = globalThis.seen; globalThis.seen = 'a'; return ['a', seen, x]": "a",
-        "const seen = globalThis.seen; globalThis.seen = 'b'; return ['b', seen, x]": "b",
-        "const seen = globalThis.seen; globalThis.seen = 'c'; await null; return ['c', seen, x]": "c",
-        "const seen = globalThis.seen; globalThis.seen = 'd'; return ['d', seen, x, typeof setTimeout]": "d",
-        "const seen = globalThis.seen; return ['e', seen, x, typeof globalThis['set' + 'Timeout']]": "e",
-    }
-
-    async def run_all() -> None:
-        for number in range(5):
-            for source, name in scripts.items():
-                for _ in range(rounds):
-                    answer = await run_script(ScriptCall(source, {"x": number}), Tools())
-                    assert answer[:3] == [name, None, number]
-                    assert answer[3:] in ([], ["function" if name == "d" else "undefined"])
-            await asyncio.sleep(0.03 if number % 2 else 0)
-
-    asyncio.run(run_all())
-
-
-@pytest.mark.parametrize("source", ["return (", "return /(/", 'return "\ud800"', "return 1" + " " * 50_000])
-def test_a_script_that_cannot_be_compiled_beforehand_answers_as_before(source: str) -> None:
-    async def run_often() -> list[str]:
-        answers = []
-        for _ in range(4):
-            try:
-                answers.append(str(await run_script(ScriptCall(source, {}), Tools())))
-            except ActionError as failed:
-                answers.append(str(failed))
-            await asyncio.sleep(0.02)
-        return answers
-
-    assert len(set(asyncio.run(run_often()))) == 1
-
-
 def test_nothing_of_the_host_is_inside() -> None:
     names = [
         "alert",

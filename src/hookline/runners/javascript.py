@@ -1,7 +1,7 @@
 """Runs JavaScript hooks in QuickJS: a fresh context for each call, created, used and dropped on one thread.
 
 A thread that is idle drops the context of its last call and creates those for its next ones, because both take longer than
-most scripts do. A new context may have a hook's script compiled, but no line of any script has run in it.
+most scripts do.
 
 No Python callable exists inside a context. `callTool` records a request; Python takes it after each round of jobs, asks
 the host on the event loop, and settles the promise with JSON. QuickJS's own time limit counts the processor time of the
@@ -41,7 +41,6 @@ MEMORY_LIMIT: Final = 64 << 20
 _STACK_LIMIT: Final = 512 << 10
 _MAX_THREADS: Final = 4
 _MAX_NEW_CONTEXTS: Final = 3  # of one thread: an event may have several scripts, one after the other
-_MAX_COMPILED_CHARS: Final = 20_000  # of a script that is compiled beforehand: another one may come meanwhile
 _JOBS_PER_PUMP: Final = 1_000  # microtasks between two checks of the script's requests
 _MAX_BUSY_THREADS: Final = min(os.cpu_count() or 1, _MAX_THREADS + 2)  # threads that may be busy at once
 _MAX_NESTING: Final = 200  # levels of facts that JSON cannot express directly
@@ -194,7 +193,7 @@ def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, log_name: str | N
     """
     if calls.has_ended:
         return None
-    machine = ScriptContext(log_name, deadline, _of_thread.take(script.source))
+    machine = ScriptContext(log_name, deadline, _take_context())
     try:
         return _drive_script(machine, script, calls)
     except ActionError as failed:
@@ -210,7 +209,7 @@ def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolC
     for name, words in _FEATURES.items():
         if any(word in source or word in variables for word in words):
             machine.call_prelude("define", _read_source(name))
-    machine.call_prelude("start", "null" if machine.compiled == script.source else source, variables)
+    machine.call_prelude("start", source, variables)
     open_calls = 0
     while True:
         busy = machine.run_pending_jobs()
@@ -262,7 +261,6 @@ class NewContext(NamedTuple):
 
     context: Any
     prelude: Any
-    compiled: str | None = None  # the script that is compiled in it; another one does not see that
 
 
 def _create_context() -> NewContext:
@@ -274,65 +272,37 @@ def _create_context() -> NewContext:
     return NewContext(context, context.eval(_read_source("prelude")))
 
 
-def _compile_ahead(source: str) -> NewContext:
-    """A context for the next call of a script. What is wrong with a script that cannot be compiled is said by its call."""
-    import quickjs
-
-    new = _create_context()
-    new.context.set_time_limit(_PARSE_TIMEOUT)
-    try:
-        new.prelude("compile", _source_json(source))
-    except (quickjs.JSException, UnicodeError, MemoryError):
-        return _create_context()
-    return new._replace(compiled=source)
-
-
 class _ThreadContexts(threading.local):
     """The contexts for the thread's next scripts, and the one of its last script, which is to be dropped."""
 
     def __init__(self) -> None:
-        self._new: list[NewContext] = []
-        self._recent: list[str] = []  # the thread's last scripts, which probably come again; the latest one is the last
+        self.new: list[NewContext] = []
         self.used: ScriptContext | None = None
-
-    def take(self, source: str) -> NewContext:
-        """No two scripts get the same one."""
-        recent = [each for each in self._recent if each != source]
-        self._recent = [*recent[1 - _MAX_NEW_CONTEXTS :], source]
-        for number, each in enumerate(self._new):
-            if each.compiled == source:
-                return self._new.pop(number)
-        return self._new.pop() if self._new else _create_context()
 
     def drop_used(self) -> None:
         if self.used is not None:
             self.used.close()
         self.used = None
 
-    def add_new(self) -> bool:
-        """False if there are enough."""
-        if len(self._new) < _MAX_NEW_CONTEXTS:
-            self._new.append(self._create())
-        return len(self._new) < _MAX_NEW_CONTEXTS
-
-    def _create(self) -> NewContext:
-        compiled = [each.compiled for each in self._new]
-        likely = [each for each in self._recent if len(each) <= _MAX_COMPILED_CHARS]
-        return _compile_ahead(min(reversed(likely), key=compiled.count)) if likely else _create_context()
-
 
 _of_thread: Final = _ThreadContexts()
+
+
+def _take_context() -> NewContext:
+    """No two scripts get the same one."""
+    return _of_thread.new.pop() if _of_thread.new else _create_context()
 
 
 def _prepare_context() -> bool:
     """Does one thing for the next scripts of this thread, while it is idle. True if there is more to do."""
     try:
-        if _of_thread.used is None:
-            return _of_thread.add_new()
-        _of_thread.drop_used()
+        if _of_thread.used is not None:
+            _of_thread.drop_used()
+        else:
+            _of_thread.new.append(_create_context())
     except Exception:  # the next script cannot create one either, and says so
         return False
-    return True
+    return len(_of_thread.new) < _MAX_NEW_CONTEXTS
 
 
 class ScriptContext:
@@ -345,7 +315,7 @@ class ScriptContext:
         self.deadline = deadline
         self._log_name = log_name
         self._raises = (quickjs.JSException, UnicodeError, MemoryError)
-        self._context, self._prelude, self.compiled = new
+        self._context, self._prelude = new
 
     def close(self) -> None:
         self._prelude = None

@@ -11,7 +11,7 @@ const {create, defineProperty} = Object, root = globalThis, evaluate = eval, Any
 const AsyncFunction = (async () => {}).constructor;
 const slice = Function.prototype.call.bind(String.prototype.slice);
 const waiting = create(null);
-let calls = "", called = 0, lines = "", logged = 0, done = "", timers = null, compiled = null;
+let calls = "", called = 0, lines = "", logged = 0, done = "", timers = null;
 
 const cut = (said, longest) => said.length > longest ? slice(said, 0, longest) + "…" : said;
 
@@ -80,9 +80,7 @@ const answered = value => {
   return "{\"value\":" + json + "}";
 };
 
-const compile = source => { compiled = new AsyncFunction(source); };  // nothing of the script runs
-
-const start = async (source, variables) => {  // without a source, the script is compiled
+const start = async (source, variables) => {
   try {
     const names = ownKeys(variables);
     for (let i = 0; i < names.length; i++) {
@@ -91,8 +89,7 @@ const start = async (source, variables) => {  // without a source, the script is
     }
     setGlobal("log", log);
     setGlobal("callTool", callTool);
-    if (source !== null) compile(source);
-    done = answered(await compiled());
+    done = answered(await new AsyncFunction(source)());
   } catch (error) {
     done = failed("error", error);
   }
@@ -114,7 +111,6 @@ return (what, first, second) => {
   if (what === "take") return take();
   if (what === "start") start(parse(first), parse(second));
   else if (what === "timer") timers.run();
-  else if (what === "compile") compile(parse(first));
   else if (what === "define") define(evaluate(first)(log, shown));
   else settle(first, parse(second));
 };
