@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections import UserDict, deque
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hookline.hooks.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, wrapped_calls
+from hookline.errors import ConditionError
+from hookline.hooks.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, has_wrapped_calls, wrapped_calls
 from hookline.hosts.agents import payload
 
 
@@ -48,6 +52,22 @@ def test_an_input_with_other_fields_is_searched_for_calls(input: dict[str, Any])
         assert [name for name, _ in wrapped_calls(given)] == ["a"]
 
 
+@pytest.mark.parametrize("wrap", [list, tuple, deque, json.dumps, lambda calls: json.dumps(calls).encode()])
+@pytest.mark.parametrize("call", [{"name": "a", "arguments": {"x": 1}}, UserDict(name="a", arguments={"x": 1})])
+def test_calls_in_other_collections_are_read(wrap: Callable[[list[Any]], Any], call: Any) -> None:
+    if wrap not in (list, tuple, deque):  # JSON knows plain mappings only
+        call = dict(call)
+    assert list(wrapped_calls({"tool_calls": wrap([call])})) == [("a", {"x": 1})]
+
+
+@pytest.mark.parametrize("text", ["[" + " " * 1_000_001 + "]", "[" * 100_000, '{"a":' * 100_000])
+def test_text_that_cannot_be_read_may_hold_any_call(text: str) -> None:
+    with pytest.raises(ConditionError):
+        list(wrapped_calls({"tool_calls": text}))
+    assert has_wrapped_calls({"name": "act", "input": {"tool_calls": text}})
+    assert payload.inner_call_facts("mcp", {"tool_calls": text}) is None
+
+
 @pytest.mark.parametrize("key", ["commands", "edits", "replacements", "operations", "files", "requests"])
 def test_too_many_parts_are_no_calls(key: str) -> None:
     parts = ["x" if key == "commands" else {"x": 1}] * (payload.MAX_PARTS + 1)
@@ -58,5 +78,5 @@ def test_too_many_parts_are_no_calls(key: str) -> None:
 def test_a_container_in_json_text() -> None:
     assert decode_container('[{"a": 1}]') == [{"a": 1}]
     assert decode_container('"[1]"') == [1]
-    for other in ("text", '"text"', "{", "[" * 100_000, 3, None):
+    for other in ("text", '"text"', "{", 3, None):
         assert decode_container(other) == other

@@ -73,7 +73,7 @@ def further_paths(input: Mapping[str, Any], kind: ToolKind) -> Iterator[Any]:
 
 def _inner_paths(input: Mapping[str, Any]) -> Iterator[str]:
     """The paths in mappings and lists, at any depth, also in JSON text: `{params: {path: x}}`. Not those in a content."""
-    todo: list[tuple[str, Any]] = [each for each in input.items() if each[0] not in _TEXT_NAMES]
+    todo: list[tuple[str, Any]] = [(str(name), value) for name, value in input.items() if name not in _TEXT_NAMES]
     while todo:
         name, value = todo.pop()
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):

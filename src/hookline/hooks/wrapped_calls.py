@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, Final
 
+from hookline.errors import ConditionError
+from hookline.hooks.readings import as_plain_collection
 from hookline.hooks.tools import ToolKind, tool_kind
 
 WrappedCall = tuple[str, Any]  # the tool's name, and its input
@@ -41,17 +43,25 @@ _SERVERS: Final = ("server", "server_name", "serverName")
 WRAPPING_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
 _PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
 _MAX_JSON_CHARS: Final = 1_000_000
+_TOO_LARGE: Final = "a text that may have calls in it is too large or nested too deeply to read"
 
 
 def has_wrapped_calls(tool: Any) -> bool:
     """Whether a tool that is neither a shell nor a file tool makes calls itself."""
     if not isinstance(tool, dict) or tool_kind(tool) is not ToolKind.OTHER:
         return False
-    return next(wrapped_calls(tool.get("input")), None) is not None
+    try:
+        return next(wrapped_calls(tool.get("input")), None) is not None
+    except ConditionError:  # whatever they are
+        return True
 
 
 def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
-    """The calls of one level. If a call has several names or inputs, only the tool around it knows which one counts."""
+    """The calls of one level. If a call has several names or inputs, only the tool around it knows which one counts.
+
+    Raises ConditionError if they cannot be read.
+    """
+    input = as_plain_collection(input)
     if not isinstance(input, dict) or WRAPPING_KEYS.isdisjoint(input):  # as almost every input
         return
     if any(isinstance(input.get(name), str) for name in _OWN_NAMES) or (
@@ -62,7 +72,7 @@ def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
         if listed not in input:
             continue
         given = decode_container(input[listed])
-        for each in given if isinstance(given, list) else (given,):
+        for each in given if isinstance(given, (list, tuple)) else (given,):
             call = decode_container(each)
             if isinstance(call, dict):
                 yield from _calls_of(call)
@@ -85,13 +95,21 @@ def _bare_name(name: str) -> str:
 
 
 def decode_container(value: Any) -> Any:
-    """Decodes an object or a list that the agent sent as JSON text, also twice. Any other value is returned unchanged."""
-    found = value
+    """Decodes an object or a list that the agent sent as JSON text, also twice. Any other value is returned unchanged.
+
+    Raises ConditionError for one that is too large to decode.
+    """
+    value = as_plain_collection(value)
+    found = bytes(value).decode("utf-8", "replace") if isinstance(value, (bytes, bytearray)) else value
     for _ in range(2):
-        if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "[", '"') or len(found) > _MAX_JSON_CHARS:
+        if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "[", '"'):
             break
+        if len(found) > _MAX_JSON_CHARS:
+            raise ConditionError(_TOO_LARGE)
         try:
             found = json.loads(found)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            raise ConditionError(_TOO_LARGE) from None
+        except ValueError:
             return value
-    return found if isinstance(found, (dict, list)) else value
+    return found if isinstance(found, (dict, list, tuple)) else value

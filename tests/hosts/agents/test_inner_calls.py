@@ -52,3 +52,16 @@ def test_a_call_within_has_the_name_of_its_server() -> None:
         made = Decision(Event("tool.before", {"tool": {"name": name, "input": input}}))
         assert asyncio.run(decide_inner_calls(made, decide)) is made
     assert asked == ["send", "mcp__mail__send", "mcp.hub.send", "mcp__mail__send"]
+
+
+@pytest.mark.parametrize("calls", ["[" + " " * 1_000_001 + "]", "[" * 100_000])
+@pytest.mark.parametrize("made", list(Verdict))
+def test_a_call_with_calls_that_cannot_be_read_is_denied(calls: str, made: Verdict) -> None:
+    async def decide(tool: dict[str, Any]) -> Decision:
+        raise AssertionError("there is no call to decide")
+
+    outer = _decision(made, {"tool_calls": calls}, reason="no" if made is Verdict.DENY else "", by="mine")
+    joined = asyncio.run(decide_inner_calls(outer, decide))
+    assert joined.denied
+    assert joined is outer or joined.by is None
+    assert (joined is outer) is (made is Verdict.DENY)

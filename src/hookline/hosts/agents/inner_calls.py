@@ -27,7 +27,7 @@ async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], 
     decide: fires tool.before with the `tool` facts of a call.
     """
     tool = made.event.facts["tool"]
-    if not has_wrapped_calls(tool):
+    if made.denied or not has_wrapped_calls(tool):
         return made
     inner = inner_call_facts(NATIVE.name, tool["input"])
     if inner is None:

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from hookline.errors import ConditionError
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
 from hookline.hooks.wrapped_calls import WRAPPING_KEYS, wrapped_calls
@@ -295,19 +296,20 @@ def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind |
     try:
         found = list(islice(_nested_facts(vocabulary, name, known, input, 0), MAX_PARTS + 1))
         _check_parts(len(found))
-    except _TooManyPartsError as error:
-        return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": error.count}]
+    except (_TooManyPartsError, ConditionError) as error:
+        parts = error.count if isinstance(error, _TooManyPartsError) else MAX_PARTS + 1
+        return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": parts}]
     return [{**facts, "id": id} if id else facts for facts in found]
 
 
 def inner_call_facts(vocabulary: str, input: Any) -> list[Facts] | None:
-    """The `tool` facts of each call within an input. None if there are more than can be judged, or too deep ones."""
+    """The `tool` facts of each call within an input. None if there are more than can be judged, or too large or deep ones."""
     if type(input) is dict and _COMPOUND_KEYS.isdisjoint(input):  # almost always
         return []
     try:
         found = list(islice(_nested_facts(vocabulary, "", ToolKind.OTHER, input, 0), MAX_PARTS + 1))
         _check_parts(len(found))
-    except _TooManyPartsError:
+    except (_TooManyPartsError, ConditionError):
         return None
     return [facts for facts in found if facts["name"]]
 
