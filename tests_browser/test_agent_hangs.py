@@ -45,8 +45,12 @@ def test_code_in_a_worker_is_ended(code: str, page: Page, api: Api) -> None:
     agent.open(page)
     agent.say()
     results = agent.results()
-    ends = ("5 s", "memory", "worker failed", "allocation", *(("was replaced",) if code == BOMB else ()))
-    assert any(words in results[0] for words in ends)
+    if (
+        code == BOMB and "was replaced" in results[0]
+    ):  # its memory kept the frame from answering; the new one works at once
+        assert results[1:3] == ["2", "2"]
+        return
+    assert any(words in results[0] for words in ("5 s", "memory", "worker failed", "allocation"))
     assert "2" in results[2]
 
 
