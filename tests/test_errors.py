@@ -7,6 +7,7 @@ import pytest
 from hookline import errors
 from hookline.config.problem import Problem
 from hookline.errors import BadTemplate, ConfigError, Denied, Halted, HooklineError, MissingExtraError, extra_required
+from hookline.extras import install_command
 
 
 def test_only_a_deny_exits_with_2() -> None:
@@ -36,7 +37,7 @@ def test_a_missing_package_names_the_extra_to_install() -> None:
     with pytest.raises(MissingExtraError) as missing, extra_required("hookline run needs it", "run"):
         import package_that_does_not_exist.part  # type: ignore[import-not-found]  # noqa: F401
     assert "hookline run needs it" in str(missing.value)
-    assert "pip install 'hookline[run]'" in str(missing.value)
+    assert str(missing.value).endswith(f"Install it: {install_command('run')}")
     assert isinstance(missing.value, ImportError)
 
 

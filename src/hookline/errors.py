@@ -49,7 +49,9 @@ class MissingExtraError(HooklineError, ImportError):
     """`need` begins the sentence: "hookline run needs hookline's agent"."""
 
     def __init__(self, need: str, extra: str) -> None:
-        super().__init__(f"{need}, which is an extra. Install it: pip install 'hookline[{extra}]'")
+        from hookline.extras import install_command  # reads what the installer has recorded
+
+        super().__init__(f"{need}, which is an extra. Install it: {install_command(extra)}")
 
 
 @contextmanager

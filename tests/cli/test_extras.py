@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline.extras import install_command
+
 ROOT = Path(__file__).parents[2]
 MODULES = {
     "pydantic-ai-slim": "pydantic_ai",
@@ -118,8 +120,9 @@ def test_a_core_verb_needs_no_extra(trusted_project, arguments, code, shown):
 def test_run_says_what_to_install(project, arguments):
     done = run_core("run", *arguments)
     assert done.returncode == 1
-    assert done.stderr == (
-        "hookline: hookline run needs hookline's agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
+    assert (
+        done.stderr
+        == f"hookline: hookline run needs hookline's agent, which is an extra. Install it: {install_command('agent')}\n"
     )
 
 
@@ -131,8 +134,9 @@ def test_its_help_is_shown_without_the_extra(project, verb):
 def test_watch_says_what_to_install(project):
     done = run_core("watch")
     assert done.returncode == 1
-    assert done.stderr == (
-        "hookline: hookline watch needs textual, which is an extra. Install it: pip install 'hookline[watch]'\n"
+    assert (
+        done.stderr
+        == f"hookline: hookline watch needs textual, which is an extra. Install it: {install_command('watch')}\n"
     )
 
 
@@ -147,7 +151,7 @@ def test_a_proof_says_what_to_install(project, arguments, need):
     (project / "property.yaml").write_text("config: {hooks: []}\nproperties: [{never: {tool: bash}}]\n")
     done = run_core(*arguments)
     assert done.returncode == 1
-    assert done.stderr == f"hookline: {need}, which is an extra. Install it: pip install 'hookline[prove]'\n"
+    assert done.stderr == f"hookline: {need}, which is an extra. Install it: {install_command('prove')}\n"
 
 
 @pytest.mark.parametrize("name", ["Runtime"])
@@ -158,8 +162,9 @@ def test_importing_the_agent_says_what_to_install(name):
         f"except HooklineError as error:\n    print(isinstance(error, ImportError), error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == (
-        f"True hookline.{name} needs hookline's agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
+    assert (
+        done.stdout
+        == f"True hookline.{name} needs hookline's agent, which is an extra. Install it: {install_command('agent')}\n"
     )
 
 

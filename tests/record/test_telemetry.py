@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from hookline.engine.book import Book
+from hookline.extras import install_command
 from hookline.hooks.event import Event
 from hookline.hooks.record_settings import RecordedFacts, RecordSettings, Telemetry
 from hookline.project import load_text
@@ -228,7 +229,7 @@ def test_without_the_extra_it_is_told_once(
             sender.send({"event": "tool.before"}, 0.0)
             assert sender.flush(10)
     assert [record.getMessage() for record in caplog.records] == [
-        "record: opentelemetry needs opentelemetry.sdk.trace. Install it: pip install 'hookline[otel]'"
+        f"record: opentelemetry needs opentelemetry.sdk.trace. Install it: {install_command('otel')}"
     ]
 
 

@@ -14,7 +14,7 @@ from hookline.cli.context import config_directory
 from hookline.cli.hub_join import join, leave, push
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, flush_output, out, out_json, print_table
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 from hookline.project.private_file import state_directory
 
 if TYPE_CHECKING:
@@ -375,11 +375,9 @@ def _read_config(file: str | None, given: dict[str, Any]) -> HubConfig:
 
 
 def _require_extra() -> None:
-    try:
+    with extra_required("hookline hub needs FastAPI", "hub"):
         import fastapi  # noqa: F401
         import socketio  # noqa: F401
-    except ImportError as error:
-        raise HooklineError("the hub needs more packages: pip install 'hookline[hub]'") from error
 
 
 for _command in (join, leave, push):

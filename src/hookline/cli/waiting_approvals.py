@@ -55,7 +55,9 @@ class WaitingApprovals:
 
             self._store = await Store.open(self._url or file_url(self._file))
         except ModuleNotFoundError as error:
-            self.problem = f"approvals need {error.name}: pip install 'hookline[agent]'"
+            from hookline.extras import install_command
+
+            self.problem = f"approvals need {error.name}. Install it: {install_command('agent')}"
         except HooklineError as error:
             self.problem = str(error)
         return self._store is not None

@@ -173,7 +173,9 @@ class TelemetrySender:
             import opentelemetry.exporter.otlp.proto.common.trace_encoder
             import opentelemetry.sdk.trace  # noqa: F401
         except ModuleNotFoundError as error:
-            _log.warning("record: opentelemetry needs %s. Install it: pip install 'hookline[otel]'", error.name)
+            from hookline.extras import install_command
+
+            _log.warning("record: opentelemetry needs %s. Install it: %s", error.name, install_command("otel"))
             self._is_installed = False
             self._waiting.clear()
             self._idle.set()

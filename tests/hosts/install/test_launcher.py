@@ -159,6 +159,6 @@ def test_without_the_package_the_launcher_says_what_to_do(
     done = subprocess.run([program, "claude-code", event], input="{}", capture_output=True, text=True)
     assert done.returncode == code
     assert "claude-code still calls it" in done.stderr
-    assert "pip install hookline" in done.stderr
+    assert "Install it again" in done.stderr
     assert str(program) in done.stderr
     assert f"listed in {tmp_path}/100%s/hookline/installed." in done.stderr

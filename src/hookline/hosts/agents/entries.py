@@ -52,8 +52,8 @@ class HookCommand:
     @property
     def missing_message(self) -> str:
         """Shown on a machine without hookline. It contains no quotes, because it goes into quotes of a shell and JSON."""
-        again = f"pip install hookline, then hookline install {self.agent} --project"
-        return f"hookline is not installed here, and this project asks it about what the agent does. Try: {again}"
+        again = f"hookline install {self.agent} --project"
+        return f"hookline is not installed here, and this project asks it about what the agent does. Install it, then run: {again}"
 
     def _missing_guard(self, event: AgentEvent) -> str:
         """Exit code 2 with a text denies in every agent. After 1 the agent continues, and some show the text."""

@@ -40,7 +40,7 @@ _DYNAMIC_FLAGS: Final = ("-std=c11", "-O2", "-s")
 _STATIC_FLAGS: Final = (*_DYNAMIC_FLAGS, "-static")  # starts in half the time; not every system can
 
 UNINSTALLED: Final = (
-    "hookline is not installed any more, but %s still calls it. Install it again (pip install hookline), or remove the "
+    "hookline is not installed any more, but %s still calls it. Install it again, or remove the "
     "entries that name %s from the agent's settings. The files that hookline changed are listed in "
 )
 """For printf, with the agent and the launcher; the place of the list follows."""

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 from hookline.hub.access.access import Access
 from hookline.hub.access.roles import Role
 from hookline.hub.config.hub_config import OidcSettings
@@ -42,12 +42,10 @@ class LoginStep:
 
 class OidcLogin:
     def __init__(self, settings: OidcSettings, client_secret: str, cookie_secret: str, back_url: str) -> None:
-        """Raises HooklineError if the extra is missing."""
-        try:
+        """Raises MissingExtraError."""
+        with extra_required("OpenID Connect needs joserfc", "oidc"):
             import joserfc  # noqa: F401
             from itsdangerous import URLSafeTimedSerializer
-        except ImportError as error:
-            raise HooklineError("OpenID Connect needs more packages: pip install 'hookline[oidc]'") from error
         self._settings = settings
         self._secret = client_secret
         self._back_url = back_url

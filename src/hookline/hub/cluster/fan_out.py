@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 from hookline.hub.store.outage_log import OutageLog
 
 if TYPE_CHECKING:
@@ -163,12 +163,10 @@ class FanOut:
 
 def _connect(url: str, timeout: timedelta | None, tries: int) -> Redis:
     """Connects when it is first used. Raises HooklineError; the URL may have a password, so it is not shown."""
-    try:
+    with extra_required("Several hubs on one database need redis", "redis"):
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
-    except ImportError as error:
-        raise HooklineError("several hubs need redis: pip install 'hookline[redis]'") from error
     try:
         client: Redis = Redis.from_url(
             url,

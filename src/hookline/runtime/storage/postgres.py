@@ -12,7 +12,7 @@ from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 from hookline.runtime.storage.claims import PostgresClaims
 from hookline.runtime.storage.database import Query, explain_database_error
 
@@ -42,10 +42,8 @@ class Postgres:
 
     @classmethod
     def open(cls, url: URL, hub: str = "") -> Postgres:
-        try:
+        with extra_required("PostgreSQL needs asyncpg", "postgres"):
             import asyncpg
-        except ImportError as failed:
-            raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
         shown = url.set(query={}).render_as_string(hide_password=True)  # the query can contain a password too
         place = f"the database {shown}"
         connect = partial(_open_connection, url.render_as_string(hide_password=False), place)
