@@ -61,8 +61,8 @@ class _Peers:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for line in self.lines:
             yield line
-        if self.answer:
-            await asyncio.wait_for(self.answered.wait(), 5)
+            if self.answer:
+                await asyncio.wait_for(self.answered.wait(), 5)
 
     async def finish(self) -> None:
         self.answers.put_nowait(None)
@@ -116,7 +116,8 @@ def _reaches_danger(sent: list[dict[str, Any]]) -> bool:
         method = message.get("method")
         text = "".join(map(str, method)) if isinstance(method, list) else str(method)
         called = "".join(_lenient({text: 1})) == "tools/call"
-        if called and (params.get("name") == "danger" or "secret" in str(arguments.get("path"))):
+        tool = "".join(_lenient({str(params.get("name")): 1}))
+        if called and (tool == "danger" or "secret" in str(arguments.get("path"))):
             return True
     return False
 
@@ -152,6 +153,18 @@ def test_calls_that_another_reader_would_understand_differently(tmp_path: Path, 
         peers = _Peers([line])
         asyncio.run(peers.run(hooks))
         attempt("MCP calls in other spellings", _reaches_danger(peers.sent), line.decode())
+
+
+def test_a_tool_that_the_server_lists_is_not_called_by_another_spelling(tmp_path: Path, attempt: Attempt) -> None:
+    hooks = tmp_path / "hookline.yaml"
+    hooks.write_text(HOOKS)
+    listing = b'{"jsonrpc":"2.0","id":0,"method":"tools/list"}'
+    listed = b'{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"safe"},{"name":"danger"}]}}'
+    for name in ("danger", *_spellings("danger")):
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+        peers = _Peers([listing, json.dumps(call).encode()], listed)
+        asyncio.run(peers.run(hooks))
+        attempt("MCP tools in other spellings", _reaches_danger(peers.sent), name)
 
 
 def test_a_key_that_is_there_twice_reaches_the_server_once(tmp_path: Path, attempt: Attempt) -> None:

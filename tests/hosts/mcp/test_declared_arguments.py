@@ -24,7 +24,7 @@ SCHEMA: dict[str, Any] = {
 def misspelt(arguments: dict[str, Any], schema: dict[str, Any] = SCHEMA) -> str | None:
     declared = DeclaredArguments()
     declared.learn({"tools": [{"name": "t", "inputSchema": schema}, "odd", {"name": 5}]})
-    return declared.misspelt_argument(Message({"params": {"name": "t", "arguments": arguments}}))
+    return declared.misspelt_name(Message({"params": {"name": "t", "arguments": arguments}}))
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,25 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     assert misspelt({"Path": "a"}, loop) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "is_misspelt"),
+    [("Danger", True), ("DANGER", True), ("danger\u200b", True), (" danger", True), ("danger", False), ("dangers", False)],
+)
+def test_a_tool_whose_name_differs_only_in_case_from_a_listed_one_is_found(name: str, is_misspelt: bool) -> None:
+    declared = DeclaredArguments()
+    declared.learn({"tools": [{"name": "danger"}, {"name": "t", "inputSchema": SCHEMA}]})
+    found = declared.misspelt_name(Message({"params": {"name": name, "arguments": {}}}))
+    assert found == (name if is_misspelt else None)
+
+
+def test_tools_that_a_server_lists_in_both_spellings_are_left_alone() -> None:
+    declared = DeclaredArguments()
+    declared.learn({"tools": [{"name": "danger"}, {"name": "Danger"}]})
+    assert declared.misspelt_name(Message({"params": {"name": "Danger"}})) is None
+
+
 def test_a_tool_that_the_server_did_not_list_has_no_declared_arguments() -> None:
-    assert DeclaredArguments().misspelt_argument(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
+    assert DeclaredArguments().misspelt_name(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
 
 
 def test_what_was_found_in_one_call_is_not_said_of_another() -> None:
@@ -77,7 +94,7 @@ def test_what_was_found_in_one_call_is_not_said_of_another() -> None:
     declared.learn({"tools": [{"name": "t", "inputSchema": SCHEMA}, {"name": "u", "inputSchema": {"type": "object"}}]})
 
     def search(tool: str, arguments: dict[str, Any]) -> str | None:
-        return declared.misspelt_argument(Message({"params": {"name": tool, "arguments": arguments}}))
+        return declared.misspelt_name(Message({"params": {"name": tool, "arguments": arguments}}))
 
     assert search("t", {"path": "a", "options": "b"}) is None
     assert search("t", {"path": "a", "options": {"Path": "b"}}) == "Path"

@@ -1,4 +1,4 @@
-"""The arguments that an MCP server declares for its tools."""
+"""The tools that an MCP server lists, and the arguments that it declares for them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ class DeclaredArguments:
             if isinstance(name, str) and (name in self._schemas or len(self._schemas) < _MAX_TOOLS):
                 self._schemas[name] = get_object(tool, "inputSchema")
 
-    def misspelt_argument(self, call: Message) -> str | None:
-        """The name of an argument that differs from a declared one only in case, at any depth; None if there is none.
+    def misspelt_name(self, call: Message) -> str | None:
+        """The name of a tool or an argument that differs from a listed one only in case, at any depth; None if there is none.
 
-        A server that ignores case takes it for the declared one, and a guard on that one does not see it.
+        A server that ignores case takes it for the listed one, and a guard on that one does not see it.
         """
         name = call.params.get("name")
-        whole = self._schemas.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            return None
+        whole = self._schemas.get(name)
+        if whole is None:
+            return name_in_other_case({name: None}, self._schemas.keys())
         return self._search(call.params.get("arguments"), whole) if whole else None
 
     def remember_correct(self, call: Message) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from hookline.hooks.event import deep_equal
@@ -156,7 +156,7 @@ def misspelt_name(message: Message) -> str | None:
     return found
 
 
-def name_in_other_case(held: Mapping[str, Any], known: frozenset[str]) -> str | None:
+def name_in_other_case(held: Mapping[str, Any], known: Set[str]) -> str | None:
     """The first name in it that is unknown, and that a reader who ignores case takes for a known one."""
     if not known or held.keys() <= known:
         return None

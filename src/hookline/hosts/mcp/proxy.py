@@ -364,7 +364,7 @@ class Proxy:
         method = message.method
         misspelt = misspelt_name(message)
         if misspelt is None and method == "tools/call":
-            misspelt = self._arguments.misspelt_argument(message)
+            misspelt = self._arguments.misspelt_name(message)
             if misspelt is None:
                 self._arguments.remember_correct(message)
         if misspelt is not None:
