@@ -46,6 +46,14 @@ def test_the_exit_code_is_the_decisions(process, text, code):
     assert process(*arguments).returncode == code
 
 
+@pytest.mark.parametrize(("text", "code"), [("git push", 3), ("rm x", 2), ("echo", 0)])
+def test_the_calls_in_a_call_are_decided(fire, text, code):
+    calls = json.dumps(
+        {"calls": [{"name": "bash", "input": {"command": "echo"}}, {"name": "bash", "input": {"command": text}}]}
+    )
+    assert fire("tool.before", "--tool", "batch", "--input", calls).exit_code == code
+
+
 def test_an_allow_is_0_and_a_halt_is_2(fire):
     assert fire("tool.before", "--tool", "Read").exit_code == 0
     result = fire("SessionStart")

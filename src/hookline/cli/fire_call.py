@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.cli.context import are_hooks_off, current_directory, load_book
@@ -19,7 +20,9 @@ from hookline.engine.limits import FireCounts
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, canonical_event, event_named
+from hookline.hooks.inner_calls import has_inner_calls
 from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
+from hookline.hosts.call_decision import decide_unrecorded
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_class
 from hookline.runners.local_host import LocalHost
@@ -108,16 +111,16 @@ def _new_session() -> SessionInfo:
 
 
 def _decide(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
-    try:
-        return book.decide_now(event, host, explain)  # most hooks need no event loop, which takes long to import
-    except MustWait:
-        from hookline.cli.async_runner import run_async
+    if not has_inner_calls(event.facts.get("tool")):
+        with suppress(MustWait):
+            return book.decide_now(event, host, explain)  # most hooks need no event loop, which takes long to import
+    from hookline.cli.async_runner import run_async
 
-        return run_async(_decide_and_drain(book, event, host, explain))
+    return run_async(_decide_and_drain(book, event, host, explain))
 
 
 async def _decide_and_drain(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
-    decision = await book.decide(event, host, explain)
+    decision = await decide_unrecorded(book, event, host, explain)
     await host.drain(background_time(decision))
     return decision
 

@@ -18,7 +18,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
 from hookline.hooks.path_spellings import ResolvedPaths, ResolvingOnce
-from hookline.hosts.agents.inner_calls import decide_inner_calls
+from hookline.hosts.call_decision import decide_with_inner_calls
 from hookline.lazy_dataclasses import replace
 from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
@@ -304,11 +304,7 @@ class AgentSession:
         with ResolvingOnce() as resolved:
             if event == "tool.before":
                 self._resolve_input_path(thread, facts["tool"], resolved)
-            decision = await fire(whole)
-            if event == "tool.before" and book.hears(event):
-                decision = await decide_inner_calls(
-                    decision, lambda tool: fire(Event(event, {**whole.facts, "tool": tool}))
-                )
+            decision = await decide_with_inner_calls(book, whole, fire)
         metadata = decision.event.facts.get("metadata")
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._report_decision(thread, decision)

@@ -51,6 +51,19 @@ def _called(name: str, input: Any) -> list[tuple[str, str, Any]]:
 
 
 @pytest.mark.parametrize(
+    ("tool", "schema", "is_call"),
+    [
+        ("bash", {"type": "object", "properties": {"command": {"type": "string"}}}, False),
+        ("bash", {"properties": {"command": {}}, "command": "x"}, True),
+        ("create_page", {"type": "object", "properties": {"title": "x"}}, True),  # it may take such an input
+    ],
+)
+def test_the_description_of_a_shell_is_no_call(tool: str, schema: Any, is_call: bool) -> None:
+    called = _called("load_tools", {"tools": [{"name": tool, "parameters": schema}]})
+    assert [name for name, _, _ in called] == ["load_tools", *([tool] if is_call else [])]
+
+
+@pytest.mark.parametrize(
     ("name", "input"),
     [
         ("batch", {"tool_calls": [{"tool": "read", "parameters": {"filePath": "a"}}, {"tool": "bash", "parameters": {"command": "x"}}]}),

@@ -70,7 +70,14 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
 
 @pytest.mark.parametrize(
     ("name", "is_misspelt"),
-    [("Danger", True), ("DANGER", True), ("danger\u200b", True), (" danger", True), ("danger", False), ("dangers", False)],
+    [
+        ("Danger", True),
+        ("DANGER", True),
+        ("danger\u200b", True),
+        (" danger", True),
+        ("danger", False),
+        ("dangers", False),
+    ],
 )
 def test_a_tool_whose_name_differs_only_in_case_from_a_listed_one_is_found(name: str, is_misspelt: bool) -> None:
     declared = DeclaredArguments()

@@ -40,6 +40,13 @@ def test_the_hooks_of_the_directory_decide(desk: BridgeSandbox) -> None:
     assert decide(desk, {"tool": {"name": "bash", "input": {"command": "ls"}}}).verdict is Verdict.SILENT
 
 
+def test_the_calls_in_a_call_are_decided(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    calls = [{"name": "bash", "input": {"command": command}} for command in ("ls", "rm x")]
+    assert decide(desk, {"tool": {"name": "batch", "input": {"calls": calls}}}).reason == "Never."
+    assert not decide(desk, {"tool": {"name": "batch", "input": {"calls": calls[:1]}}}).denied
+
+
 def test_malformed_facts_are_refused_and_never_pass_a_guard(desk: BridgeSandbox) -> None:
     desk.write_hooks(GUARD)
     with pytest.raises(InvalidEvent):

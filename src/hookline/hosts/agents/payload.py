@@ -25,9 +25,9 @@ from itertools import islice
 from typing import Any, Final
 
 from hookline.errors import ConditionError
+from hookline.hooks.inner_calls import INNER_CALL_KEYS, find_inner_calls, is_schema
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
-from hookline.hooks.wrapped_calls import WRAPPING_KEYS, wrapped_calls
 from hookline.lazy_dataclasses import dataclass, field
 
 MAX_PARTS: Final = 1_000
@@ -42,7 +42,7 @@ _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PART_LISTS: Final = ("edits", "replacements", "operations", "files", "requests")
-_COMPOUND_KEYS: Final = WRAPPING_KEYS.union(_PART_LISTS, ("commands",))  # an input without any of these is one call
+_COMPOUND_KEYS: Final = INNER_CALL_KEYS.union(_PART_LISTS, ("commands",))  # an input without any of these is one call
 _MAX_NESTED: Final = 4  # calls within calls
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
@@ -320,10 +320,13 @@ def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth:
         yield {"name": name, "kind": str(each), "input": _input_fields(each, part)}
     if kind is not ToolKind.OTHER:
         return
-    for called, given in wrapped_calls(input):
+    for called, given in find_inner_calls(input):
+        called_kind = kind_in_vocabulary(vocabulary, called)
+        if called_kind is ToolKind.SHELL and is_schema(given):  # without a command
+            continue
         if depth == _MAX_NESTED:
             raise _TooManyPartsError(MAX_PARTS + 1)
-        yield from _nested_facts(vocabulary, called, kind_in_vocabulary(vocabulary, called), given, depth + 1)
+        yield from _nested_facts(vocabulary, called, called_kind, given, depth + 1)
 
 
 def _input_fields(kind: ToolKind, input: Any) -> dict[str, Any]:

@@ -22,9 +22,9 @@ from hookline.hooks.outcome import NOBODY_HERE, Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, format_second
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
-from hookline.hosts.agents.inner_calls import TOO_MANY_CALLS, add_inner_decisions, decide_inner_calls
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, merge_decisions, merge_for
 from hookline.hosts.agents.payload import inner_call_facts
+from hookline.hosts.call_decision import TOO_MANY_CALLS, add_inner_decisions, decide_inner_calls
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub
 from hookline.hosts.hub.running_hubs import find_hub

@@ -22,6 +22,7 @@ from hookline.hosts.bridge.hook_cache import CacheKey, Engine
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import DeadlineHost, drop_standing_notes, user_messages
 from hookline.hosts.bridge.session_state import SessionStore
+from hookline.hosts.call_decision import decide_with_inner_calls
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.record.recorder import RecordedBook, recorder_of
@@ -70,7 +71,9 @@ class LocalDecider:
         until = asyncio.get_running_loop().time() + request.timeout.total_seconds()
         recorded = RecordedBook(book, recorder_of(users.hookline_state))
         host = DeadlineHost(self._engine.local_host, sessions, until, partial(self._engine.ask_model, call), recorded)
-        decided = await recorded.decide(_with_stop_active(event, sessions), host)
+        decided = await decide_with_inner_calls(
+            book, _with_stop_active(event, sessions), lambda each: recorded.decide(each, host)
+        )
         decision = _limit_denied_stops(event, drop_standing_notes(decided), sessions)
         return _with_messages(event, decision, book, sessions)
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from hookline.config.problem import OnProblem, refuse_errors
 from hookline.engine.book import Book
@@ -28,23 +28,17 @@ from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonica
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import NOBODY_HERE, AskTerms, Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
-from hookline.hooks.wrapped_calls import has_wrapped_calls
+from hookline.hosts.call_decision import decide_with_inner_calls
 from hookline.hosts.denied_stops import add_stop_active, denies_stop, lacks_stop_active, limit_denied_stops
 from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.running_hubs import find_hub
 from hookline.lazy_dataclasses import dataclass
-from hookline.lazy_imports import lazy_module
 from hookline.project import load_file, load_for_directory, own_record_settings
 from hookline.project.private_file import config_home, state_directory
 from hookline.project.script_lint import script_problems
 from hookline.project.trust_store import Trust, trust_file_path
 from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.local_host import LocalHost
-
-if TYPE_CHECKING:
-    from hookline.hosts.agents import inner_calls
-else:  # most calls have no calls in them
-    inner_calls = lazy_module("hookline.hosts.agents.inner_calls")
 
 T = TypeVar("T")
 
@@ -157,7 +151,7 @@ class Session:
         if name in ("session.start", "prompt.submit"):
             self._denied_stops, self._halt = 0, None
         if name == "tool.before":
-            return await self._decide_call(fired, self._decide_event)
+            return await decide_with_inner_calls(self.book, fired, self._decide_event)
         if name not in ENDING_EVENTS:
             return await self._decide_event(fired)
         if lacks_stop_active(fired):
@@ -165,15 +159,6 @@ class Session:
         decision = limit_denied_stops(await self._decide_event(fired), self._denied_stops)
         self._denied_stops = self._denied_stops + 1 if denies_stop(decision) else 0
         return decision
-
-    async def _decide_call(self, event: Event, fire: Callable[[Event], Awaitable[Decision]]) -> Decision:
-        """With the calls in it."""
-        decision = await fire(event)
-        if decision.denied or not has_wrapped_calls(decision.event.facts["tool"]) or not self.book.hears(event.name):
-            return decision
-        return await inner_calls.decide_inner_calls(
-            decision, lambda tool: fire(Event(event.name, {**event.facts, "tool": tool}))
-        )
 
     async def _decide_event(self, event: Event) -> Decision:
         if not _is_run_in_place.get():
@@ -233,7 +218,9 @@ class Session:
         return True
 
     async def _decide_again(self, event: Event) -> Decision:
-        return await self._decide_call(event, lambda each: self._recorder.decide(self.book, each, self._host))
+        return await decide_with_inner_calls(
+            self.book, event, lambda each: self._recorder.decide(self.book, each, self._host)
+        )
 
     async def ask_person(self, question: Question, decision: Decision) -> bool:
         """Records the answer. Anything but True is a no. Without an answer in time, the default of the ask counts."""

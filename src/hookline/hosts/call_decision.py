@@ -1,6 +1,6 @@
-"""The calls in a call: those of a `batch` tool, or the one that a tool passes on.
+"""The decision about a call and the calls in it: those of a `batch` tool, or the one that a tool passes on.
 
-Nobody asks hooks about them when they are made, so they are decided with the call around them.
+Nobody asks hooks about the inner calls when they are made, so they are decided with the call around them.
 """
 
 from __future__ import annotations
@@ -8,17 +8,31 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
+from hookline.engine.book import Book
 from hookline.engine.decision import Decision
-from hookline.hooks.event import deep_equal
+from hookline.hooks.event import Event, deep_equal
+from hookline.hooks.host import Host
+from hookline.hooks.inner_calls import has_inner_calls
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tool_name import UNKNOWN_SERVER, mcp_address
 from hookline.hooks.tools import NATIVE
-from hookline.hooks.wrapped_calls import has_wrapped_calls
-from hookline.hosts.agents.payload import inner_call_facts
 from hookline.lazy_dataclasses import replace
 
 TOO_MANY_CALLS: Final = "the call has more calls in it than hooks can check"
 _CHANGED_WITHIN: Final = "a hook changes a call within this one: make that call on its own"
+
+
+async def decide_with_inner_calls(book: Book, event: Event, fire: Callable[[Event], Awaitable[Decision]]) -> Decision:
+    """Fires an event. For `tool.before`, it is the strictest decision about the call and each call in it."""
+    made = await fire(event)
+    if event.name != "tool.before" or not book.hears(event.name):
+        return made
+    return await decide_inner_calls(made, lambda tool: fire(Event(event.name, {**event.facts, "tool": tool})))
+
+
+async def decide_unrecorded(book: Book, event: Event, host: Host, explain: bool = False) -> Decision:
+    """As in an agent, but nothing is written to the record."""
+    return await decide_with_inner_calls(book, event, lambda each: book.decide(each, host, explain))
 
 
 async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], Awaitable[Decision]]) -> Decision:
@@ -26,9 +40,11 @@ async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], 
 
     decide: fires tool.before with the `tool` facts of a call.
     """
-    tool = made.event.facts["tool"]
-    if made.denied or not has_wrapped_calls(tool):
+    tool = made.event.facts.get("tool")
+    if made.denied or not isinstance(tool, dict) or not has_inner_calls(tool):
         return made
+    from hookline.hosts.agents.payload import inner_call_facts  # most calls have no calls in them
+
     inner = inner_call_facts(NATIVE.name, tool["input"])
     if inner is None:
         return replace(made, verdict=Verdict.DENY, reason=TOO_MANY_CALLS, by=None)
@@ -61,9 +77,24 @@ def add_inner_decision(made: Decision, inner: Decision, input: Any) -> Decision:
     """The stricter one. A hook can change the call as it stands, but no call within it: that is denied."""
     if not deep_equal(inner.event.facts["tool"]["input"], input):
         inner = replace(inner, verdict=Verdict.DENY, reason=inner.reason or _CHANGED_WITHIN)
-    notes = (*made.notes, *(note for note in inner.notes if note not in made.notes))
+    joined = _joined(made, inner)
     if (inner.verdict > made.verdict and inner.verdict >= Verdict.ASK) or inner.halt:
-        return replace(inner, event=made.event, notes=notes)
+        return replace(joined, verdict=inner.verdict, reason=inner.reason, by=inner.by, halt=inner.halt)
     if made.verdict is Verdict.ALLOW and inner.verdict is not Verdict.ALLOW:
-        made = replace(made, verdict=Verdict.SILENT, reason="")
-    return replace(made, notes=notes) if len(notes) > len(made.notes) else made
+        return replace(joined, verdict=Verdict.SILENT, reason="", by=None)
+    return joined
+
+
+def _joined(made: Decision, inner: Decision) -> Decision:
+    """With what hooks did beside deciding. Of the inner call, only hooks that ran are explained."""
+    notes = tuple(note for note in inner.notes if note not in made.notes)
+    ran = tuple(entry for entry in inner.trace if entry.outcome is not None or entry.failure is not None)
+    if not (notes or inner.requests or inner.failures or ran):
+        return made
+    return replace(
+        made,
+        notes=(*made.notes, *notes),
+        requests=(*made.requests, *inner.requests),
+        failures=(*made.failures, *inner.failures),
+        trace=(*made.trace, *ran),
+    )

@@ -15,7 +15,7 @@ from hookline.errors import ConditionError
 from hookline.hooks.readings import as_plain_collection
 from hookline.hooks.tools import ToolKind, tool_kind
 
-WrappedCall = tuple[str, Any]  # the tool's name, and its input
+InnerCall = tuple[str, Any]  # the tool's name, and its input
 
 _LISTS: Final = (
     "tool_calls", "toolCalls", "tool_uses", "toolUses", "calls", "invocations", "function_calls", "functionCalls",
@@ -39,30 +39,34 @@ _OWN_NAMES: Final = (
     "functionName",
     "tool",
 )
+_FUNCTIONS: Final = ("function", "functionCall", "function_call", "tool_use", "params")
 _SERVERS: Final = ("server", "server_name", "serverName")
-WRAPPING_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
+INNER_CALL_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
+_SCHEMA_KEYS: Final = frozenset(
+    ("$schema", "type", "properties", "required", "additionalProperties", "description", "title", "$defs", "strict")
+)
 _PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
 _MAX_JSON_CHARS: Final = 1_000_000
 _TOO_LARGE: Final = "a text that may have calls in it is too large or nested too deeply to read"
 
 
-def has_wrapped_calls(tool: Any) -> bool:
+def has_inner_calls(tool: Any) -> bool:
     """Whether a tool that is neither a shell nor a file tool makes calls itself."""
     if not isinstance(tool, dict) or tool_kind(tool) is not ToolKind.OTHER:
         return False
     try:
-        return next(wrapped_calls(tool.get("input")), None) is not None
+        return next(find_inner_calls(tool.get("input")), None) is not None
     except ConditionError:  # whatever they are
         return True
 
 
-def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
+def find_inner_calls(input: Any) -> Iterator[InnerCall]:
     """The calls of one level. If a call has several names or inputs, only the tool around it knows which one counts.
 
     Raises ConditionError if they cannot be read.
     """
     input = as_plain_collection(input)
-    if not isinstance(input, dict) or WRAPPING_KEYS.isdisjoint(input):  # as almost every input
+    if not isinstance(input, dict) or INNER_CALL_KEYS.isdisjoint(input):  # as almost every input
         return
     if any(isinstance(input.get(name), str) for name in _OWN_NAMES) or (
         isinstance(input.get("name"), str) and ("arguments" in input or "tool_input" in input)
@@ -76,17 +80,23 @@ def wrapped_calls(input: Any) -> Iterator[WrappedCall]:
             call = decode_container(each)
             if isinstance(call, dict):
                 yield from _calls_of(call)
-                for inner in ("function", "functionCall", "function_call", "tool_use", "params"):
-                    if isinstance(function := decode_container(call.get(inner)), dict):
+                functions = (decode_container(call.get(key)) for key in _FUNCTIONS)
+                for function in functions:
+                    if isinstance(function, dict):
                         yield from _calls_of(function)
 
 
-def _calls_of(call: Mapping[str, Any]) -> Iterator[WrappedCall]:
+def _calls_of(call: Mapping[str, Any]) -> Iterator[InnerCall]:
     """Without an input, it is something else: `calls: [{name: Ann}]`."""
     names = dict.fromkeys(_bare_name(each) for key in _NAMES if isinstance(each := call.get(key), str) and each.strip())
     servers = [each for key in _SERVERS if isinstance(each := call.get(key), str) and each.strip()]
     known = (*names, *(f"mcp__{server.strip()}__{name}" for server in servers for name in names))
     yield from product(known, [decode_container(call[key]) for key in _INPUTS if key in call])
+
+
+def is_schema(input: Any) -> bool:
+    """Whether it says which input a tool takes, as in a list of tools, and is none itself."""
+    return isinstance(input, dict) and isinstance(input.get("properties"), dict) and input.keys() <= _SCHEMA_KEYS
 
 
 def _bare_name(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookline.errors import ConditionError
-from hookline.hooks.wrapped_calls import _LISTS, _OWN_NAMES, decode_container, has_wrapped_calls, wrapped_calls
+from hookline.hooks.inner_calls import _LISTS, _OWN_NAMES, decode_container, find_inner_calls, has_inner_calls
 from hookline.hosts.agents import payload
 
 
@@ -31,7 +31,7 @@ from hookline.hosts.agents import payload
     ],
 )
 def test_calls(input: Any, calls: list[tuple[str, Any]]) -> None:
-    assert list(wrapped_calls(input)) == calls
+    assert list(find_inner_calls(input)) == calls
 
 
 CALLS = {
@@ -49,7 +49,7 @@ def test_an_input_with_other_fields_is_searched_for_calls(input: dict[str, Any])
         found = payload.inner_call_facts("mcp", given)
         assert found is not None
         assert "a" in [facts["name"] for facts in found]
-        assert [name for name, _ in wrapped_calls(given)] == ["a"]
+        assert [name for name, _ in find_inner_calls(given)] == ["a"]
 
 
 @pytest.mark.parametrize("wrap", [list, tuple, deque, json.dumps, lambda calls: json.dumps(calls).encode()])
@@ -57,14 +57,14 @@ def test_an_input_with_other_fields_is_searched_for_calls(input: dict[str, Any])
 def test_calls_in_other_collections_are_read(wrap: Callable[[list[Any]], Any], call: Any) -> None:
     if wrap not in (list, tuple, deque):  # JSON knows plain mappings only
         call = dict(call)
-    assert list(wrapped_calls({"tool_calls": wrap([call])})) == [("a", {"x": 1})]
+    assert list(find_inner_calls({"tool_calls": wrap([call])})) == [("a", {"x": 1})]
 
 
 @pytest.mark.parametrize("text", ["[" + " " * 1_000_001 + "]", "[" * 100_000, '{"a":' * 100_000])
 def test_text_that_cannot_be_read_may_hold_any_call(text: str) -> None:
     with pytest.raises(ConditionError):
-        list(wrapped_calls({"tool_calls": text}))
-    assert has_wrapped_calls({"name": "act", "input": {"tool_calls": text}})
+        list(find_inner_calls({"tool_calls": text}))
+    assert has_inner_calls({"name": "act", "input": {"tool_calls": text}})
     assert payload.inner_call_facts("mcp", {"tool_calls": text}) is None
 
 

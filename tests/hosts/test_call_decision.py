@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from hookline.engine.decision import Decision
+from engine.hook_factories import make_hook
+from hookline.engine.decision import Decision, TraceEntry
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import Note, Verdict
-from hookline.hosts.agents.inner_calls import add_inner_decision, decide_inner_calls
+from hookline.hooks.outcome import AskTerms, Compact, Failure, FailureKind, Note, Outcome, Verdict
+from hookline.hosts.call_decision import add_inner_decision, decide_inner_calls
 
 
 def _decision(verdict: Verdict, input: Any, **more: Any) -> Decision:
@@ -38,6 +41,23 @@ def test_a_change_within_is_a_deny_and_notes_are_kept() -> None:
     assert add_inner_decision(
         _decision(Verdict.SILENT, {}, notes=(said,)), _decision(Verdict.SILENT, {}, notes=(said, Note("b"))), {}
     ).notes == (said, Note("b"))
+
+
+def test_what_hooks_did_beside_deciding_is_kept() -> None:
+    """Also if the inner call's answer wins."""
+    first, second = Failure(FailureKind.RAISED, "first"), Failure(FailureKind.RAISED, "second")
+    outer = _decision(Verdict.SILENT, {}, requests=(Compact(),), failures=(first,))
+    for verdict in Verdict:
+        joined = add_inner_decision(outer, _decision(verdict, {}, requests=(Compact(),), failures=(second,)), {})
+        assert joined.requests == (Compact(), Compact())
+        assert joined.failures == (first, second)
+
+
+def test_how_long_an_inner_ask_waits_counts() -> None:
+    terms = AskTerms(Verdict.ALLOW, timedelta(minutes=1))
+    asked = Outcome(Verdict.ASK, terms=terms)
+    inner = _decision(Verdict.ASK, {}, trace=(TraceEntry(make_hook(FixedAnswer(asked)), asked),))
+    assert add_inner_decision(_decision(Verdict.SILENT, {}), inner, {}).ask_terms == terms
 
 
 def test_a_call_within_has_the_name_of_its_server() -> None:
