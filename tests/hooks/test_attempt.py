@@ -21,7 +21,7 @@ from hookline.hooks.attempt import (
 from hookline.hooks.event import Event
 from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import Compact, Failure, FailureKind, Note, Outcome, Verdict
-from hookline.hooks.protocols import PromptAction
+from hookline.hooks.protocols import InlineAction
 from hookline.hooks.templates import DataTemplate
 
 SECOND = timedelta(seconds=1)
@@ -73,7 +73,7 @@ def test_a_timeout_of_its_own_is_told_from_ours() -> None:
     assert (own.kind, own.text) == (FailureKind.TIMEOUT, "timed out")
 
 
-class Promptly(FunctionAction, PromptAction):
+class Promptly(FunctionAction, InlineAction):
     """Its first step runs in the task of the caller."""
 
     def needs_task(self, host: Host) -> bool:

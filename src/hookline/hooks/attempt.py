@@ -31,7 +31,7 @@ from hookline.hooks.outcome import (
     is_outcome,
     merge_terms,
 )
-from hookline.hooks.protocols import Action, May, PromptAction, may_of
+from hookline.hooks.protocols import Action, InlineAction, May, may_of
 from hookline.hooks.started_coroutine import continue_coroutine
 from hookline.hooks.wording import NATIVE_WORDING, Wording
 from hookline.lazy_dataclasses import dataclass, replace
@@ -134,15 +134,15 @@ async def attempt(
         running = _run_action(action, event, host)
         if action.instant:
             return await running
-        if isinstance(action, PromptAction) and not _needs_task(action, host):
-            return await _await_answer(timeout, _run_promptly(timeout, running))
+        if isinstance(action, InlineAction) and not _needs_task(action, host):
+            return await _await_answer(timeout, _run_inline(timeout, running))
         return await _await_answer(timeout, run_until(timeout, running))
     finally:
         if token is not None:
             _reset(current_hook, token)
 
 
-def _needs_task(action: PromptAction, host: Host) -> bool:
+def _needs_task(action: InlineAction, host: Host) -> bool:
     try:
         return action.needs_task(host)
     except Exception:  # of a third party's host: the action meets it too, and fails
@@ -181,7 +181,7 @@ class CancelledItself(Exception):
     """The coroutine raised CancelledError, but nobody cancelled it."""
 
 
-async def _run_promptly(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
+async def _run_inline(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
     """`run_until`, with the first step in the caller's task: a coroutine that ends with it needs half of the time."""
     limit = _PausableTimeout()
     token = _active_timeouts.set((*_active_timeouts.get(), limit))

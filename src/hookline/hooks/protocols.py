@@ -74,7 +74,7 @@ class Action(Protocol):
     async def run(self, event: Event, host: Host) -> Outcome: ...
 
 
-class PromptAction:
+class InlineAction:
     """The base of actions that often end before they wait for anything, and then need no task of their own."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Continues a coroutine whose first step was made without a task, because most end with it."""
+"""Continues a coroutine that ran up to its first await without a task: most of them end there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @types.coroutine
 def continue_coroutine(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
-    """The rest of a coroutine that waits for this."""
+    """Runs the rest of the coroutine. `awaited` is what its first `send` returned."""
     try:
         while True:
             try:

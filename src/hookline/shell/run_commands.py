@@ -440,15 +440,7 @@ class _Reader:
                 self._add_words(inner.words, place, number, depth=depth + 1)
 
     def _inner_commands(self, name: str, words: Fields, place: Place) -> Iterator[InnerCommand]:
-        for text in self.aliases.get(words[0], ()):
-            yield InnerCommand(code=f"{text} {shlex.join(words[1:])}")
-            if text[-1:].isspace():  # the next word may be an alias too
-                seconds = self.aliases.get("".join(words[1:2]), ())
-                yield from (InnerCommand(code=f"{text}{each} {shlex.join(words[2:])}") for each in seconds)
-        for text in self.written.literal_texts(words[0]):
-            yield InnerCommand(code=text, positionals=tuple(words[1:]))
-        yield from self._run_computed(self._computed_texts(words[0]), tuple(words[1:]))
-        yield from (InnerCommand((program, *words[1:])) for program in self.written.programs_copied(words[0]))
+        yield from self._first_word_commands(words)
         found = shell_code_position(words)
         if found is not None:
             code = shell_code(words)
@@ -493,6 +485,18 @@ class _Reader:
             yield from self._with_input(name, words, place)
         else:
             yield from unwrap(words)
+
+    def _first_word_commands(self, words: Fields) -> Iterator[InnerCommand]:
+        """What the first word stands for: an alias, a file that the line writes or copies, or a value."""
+        for text in self.aliases.get(words[0], ()):
+            yield InnerCommand(code=f"{text} {shlex.join(words[1:])}")
+            if text[-1:].isspace():  # the next word may be an alias too
+                seconds = self.aliases.get("".join(words[1:2]), ())
+                yield from (InnerCommand(code=f"{text}{each} {shlex.join(words[2:])}") for each in seconds)
+        for text in self.written.literal_texts(words[0]):
+            yield InnerCommand(code=text, positionals=tuple(words[1:]))
+        yield from self._run_computed(self._computed_texts(words[0]), tuple(words[1:]))
+        yield from (InnerCommand((program, *words[1:])) for program in self.written.programs_copied(words[0]))
 
     def _commands_by_name(self, name: str, words: Fields, place: Place) -> Iterator[InnerCommand]:
         """What a builtin, git or an interpreter runs."""

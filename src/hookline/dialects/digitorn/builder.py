@@ -128,14 +128,14 @@ async def auto_test_deploy(params: SmokeTestParams, event: Event, host: Host) ->
         result = await host.call_tool(params.via, {**params.extra, "message": params.message})
     except UnavailableError as missing:
         result = ToolResult(None, False, str(missing))
-    answer, called = describe_result(result)[:2_000], _call_key(event, event.read(("tool", "id")))
+    answer, call_key = describe_result(result)[:2_000], _call_key(event, event.read(("tool", "id")))
     test = {
         "time": datetime.fromtimestamp(host.clock.wall(), UTC).isoformat(timespec="seconds"),
         "deploy": names[0],
         "message": params.message,
         "passed": result.ok,
         "answer" if result.ok else "error": answer,
-        **({} if called is None else {"call": called}),
+        **({} if call_key is None else {"call": call_key}),
     }
     tests = state.read_list(TESTS_FILE)
     state.write(TESTS_FILE, [*tests, test])
@@ -192,8 +192,8 @@ async def enforce_phase6(params: Phase6Params, event: Event, host: Host) -> Outc
     if state is None:
         return NOT_APPLIED
     tests = [test for test in state.read_list(TESTS_FILE) if isinstance(test, dict)]
-    is_fine = _has_passed(tests, event, params.deploy)
-    return NOT_APPLIED if is_fine else state.remind("phase6", params, params.message)
+    has_passed = _has_passed(tests, event, params.deploy)
+    return NOT_APPLIED if has_passed else state.remind("phase6", params, params.message)
 
 
 def _has_passed(tests: list[dict[str, Any]], event: Event, deploy: str) -> bool:
@@ -203,8 +203,8 @@ def _has_passed(tests: list[dict[str, Any]], event: Event, deploy: str) -> bool:
         return last is None
     if last is None or "call" not in tests[-1]:  # a test of another program names no call
         return tests[-1].get("passed") is True
-    called = _call_key(event, last.get("tool_call_id"))
-    tests_of_it = [test for test in tests if called is None or test.get("call") == called]
+    call_key = _call_key(event, last.get("tool_call_id"))
+    tests_of_it = [test for test in tests if call_key is None or test.get("call") == call_key]
     return bool(tests_of_it) and tests_of_it[-1].get("passed") is True
 
 

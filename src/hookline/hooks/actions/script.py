@@ -11,7 +11,7 @@ from hookline.hooks.actions.hold import holding_error
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import Host, ScriptCall
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome, Verdict
-from hookline.hooks.protocols import May, PromptAction
+from hookline.hooks.protocols import InlineAction, May
 from hookline.hooks.templates import DataTemplate
 from hookline.hooks.tool_input import to_host_fields
 from hookline.lazy_dataclasses import dataclass
@@ -22,7 +22,7 @@ _ANSWER_KEYS: Final = ("decision", "reason", "modifiedInput", "modifiedPrompt")
 
 
 @dataclass(frozen=True, slots=True)
-class RunScript(PromptAction):
+class RunScript(InlineAction):
     """The script returns nothing, or `{decision, reason, modifiedInput, modifiedPrompt}`."""
 
     source: str
