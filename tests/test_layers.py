@@ -30,7 +30,12 @@ BELOW_HOSTS = CORE | {
     "record",
     "prove",
 }
-ANYWHERE = {"errors", "extras", "lazy_dataclasses", "lazy_imports"}  # importable everywhere; they import nothing of ours
+ANYWHERE = {
+    "errors",
+    "extras",
+    "lazy_dataclasses",
+    "lazy_imports",
+}  # importable everywhere; they import nothing of ours
 MAY_IMPORT: dict[str, set[str]] = {
     **{name: set() for name in sorted(ANYWHERE)},
     "formatting": set(),
