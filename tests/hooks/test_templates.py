@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hookline.errors import BadTemplate
 from hookline.hooks.event import MISSING, Event, parse_path
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import (
+    CommandWords,
     ShellTemplate,
     Template,
     as_text,
@@ -17,6 +19,7 @@ from hookline.hooks.templates import (
     parse_brace_template,
     parse_template,
 )
+from hookline.hooks.tools import ToolKind
 
 
 def facts(name: str) -> Any:
@@ -98,6 +101,13 @@ for _ in range(100_000):
         (Strange(), ""),
         ({"a": Strange()}, ""),
         ({(1, 2): 3}, ""),
+        (b"rm x", "rm x"),
+        (bytearray(b"rm \xff"), "rm \ufffd"),
+        (memoryview(b"rm"), "rm"),
+        (PurePosixPath("/bin/rm"), "/bin/rm"),
+        ({"rm"}, '["rm"]'),
+        ({"a": [b"x", PurePosixPath("y"), ToolKind.SHELL]}, '{"a":["x","y","shell"]}'),
+        (CommandWords([PurePosixPath("rm"), b"a b"]), "rm 'a b'"),
         (10**5000, "null"),
         ("\ud800", "\ud800"),
     ],

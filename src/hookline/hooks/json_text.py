@@ -6,7 +6,9 @@ a tool's input.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Any, Final
 
 from hookline.hooks.match_deadline import NO_DEADLINE, pop_in_time
@@ -22,6 +24,22 @@ class _ContainerEnd(int):
 
 
 _COMMA: Final = _RawText(",")
+_BYTES: Final = (bytes, bytearray, memoryview)
+NOT_JSON: Final = (*_BYTES, os.PathLike, Enum, set, frozenset)
+"""What Python code may put into an event although JSON does not have it."""
+
+
+def to_json_value(value: Any) -> Any:
+    """What JSON has in the place of bytes, a path, an enum member or a set. Raises TypeError for anything else."""
+    if isinstance(value, _BYTES):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    raise TypeError(type(value).__name__)
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None, deadline: float = NO_DEADLINE) -> str:

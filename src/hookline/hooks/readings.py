@@ -7,17 +7,15 @@ only allows, if it holds for all of them.
 
 from __future__ import annotations
 
-import os
 from collections import UserString
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from enum import Enum
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
 from hookline.errors import AmbiguousField, ConditionError, UndecidedError
 from hookline.hooks.event import MISSING, Event
-from hookline.hooks.json_text import json_text
+from hookline.hooks.json_text import NOT_JSON, json_text, to_json_value
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time, pop_in_time
 from hookline.hooks.protocols import AmbiguousTexts, Condition, Readings
 
@@ -216,19 +214,15 @@ def _plain_text(value: Any, only_text: bool) -> str | None:
         return value
     if value is None or value is MISSING or isinstance(value, (list, tuple, set, frozenset, dict)):
         return None
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).decode("utf-8", "replace")
-    if isinstance(value, os.PathLike):
-        return _plain_text(os.fspath(value), only_text)
-    if isinstance(value, Enum):
-        return _plain_text(value.value, only_text)
+    if isinstance(value, NOT_JSON):
+        return _plain_text(to_json_value(value), only_text)
     if only_text:
         return None
     return json_text(value) if isinstance(value, (bool, int, float)) else _describe_object(value)
 
 
 def _json_default(value: Any) -> Any:
-    return list(value) if isinstance(value, (set, frozenset)) else _plain_text(value, only_text=False)
+    return to_json_value(value) if isinstance(value, NOT_JSON) else _describe_object(value)
 
 
 def _describe_object(value: Any) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from hookline.errors import BadTemplate
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
-from hookline.hooks.json_text import json_text
+from hookline.hooks.json_text import NOT_JSON, json_text, to_json_value
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_module, lazy_pattern, shlex
 
@@ -46,15 +46,20 @@ class CommandWords(list[Any]):
 
 
 def as_text(value: Any) -> str:
-    """Text unchanged, other values as compact JSON. Empty for a missing value and one that JSON cannot express."""
+    """Text unchanged, bytes and paths as their text, other values as compact JSON.
+
+    Empty for a missing value and one that JSON cannot express.
+    """
     if isinstance(value, str):
         return value
+    if isinstance(value, NOT_JSON):
+        return as_text(to_json_value(value))
     if value is None or value is MISSING:
         return ""
     if isinstance(value, CommandWords):
         return shlex.join(as_text(word) for word in value)
     try:
-        return json_text(value)
+        return json_text(value, default=to_json_value)
     except TypeError:
         return ""
 

@@ -16,6 +16,7 @@ from hookline.hooks.command_forms import (
 )
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
 from hookline.hooks.further_values import PATH_SOURCES, further_paths, items_of, unnamed_paths
+from hookline.hooks.json_text import NOT_JSON
 from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.match_deadline import NO_DEADLINE, SLOW, in_time
 from hookline.hooks.path_spellings import path_readings
@@ -479,7 +480,7 @@ def _command_text(value: Any) -> Any:
     if not isinstance(value, (list, tuple, bytes)) or not value:
         return value
     items = (value,) if isinstance(value, bytes) else value
-    words = [texts[0] for item in items if isinstance(item, (str, bytes)) for texts in value_readings(item) if texts]
+    words = [texts[0] for item in items if isinstance(item, (str, *NOT_JSON)) for texts in value_readings(item) if texts]
     return command_readings.argv_texts(words)[0] if len(words) == len(items) else value
 
 
