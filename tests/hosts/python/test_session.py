@@ -186,6 +186,13 @@ def test_an_event_about_a_tool_needs_the_tool(config: Path, event: str, facts: A
         asyncio.run(begun(config).fire(event, facts))
 
 
+@pytest.mark.parametrize("tool", [{"name": "bash"}, {"name": "bash", "arguments": {"command": "rm"}}])
+@pytest.mark.parametrize("event", ["tool.before", "PreToolUse"])
+def test_a_call_needs_its_input(config: Path, event: str, tool: dict[str, Any]) -> None:
+    with pytest.raises(InvalidEvent, match="input"):
+        asyncio.run(begun(config).fire(event, {"tool": tool}))
+
+
 def test_a_session_is_told_an_event_by_its_name(config: Path) -> None:
     with pytest.raises(HooklineError, match="is not an event"):
         asyncio.run(begun(config).decide(hookline.Event("stop", {})))  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import Denied, Halted, HooklineError, InvalidEvent, MustWait, UnavailableError
-from hookline.hooks.event import Event
+from hookline.hooks.event import MISSING, Event
 from hookline.hooks.events import DRAIN_TIMEOUT, ENDING_EVENTS, EVENTS, canonical_event, lacks_tool
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import NOBODY_HERE, AskTerms, Audience, Note, Verdict
@@ -148,6 +148,8 @@ class Session:
         fired = Event(name, {**self.facts(), **facts} if isinstance(facts, dict) else facts)
         if lacks_tool(fired):
             raise InvalidEvent(f'{name} needs a tool. Write {{"tool": {{"name": "bash", "input": {{…}}}}}}')
+        if name == "tool.before" and fired.read(("tool", "input")) is MISSING:
+            raise InvalidEvent(f'{name} needs the input of its tool. Write "input": {{}} if it has none')
         if name in ("session.start", "prompt.submit"):
             self._denied_stops, self._halt = 0, None
         if name == "tool.before":
