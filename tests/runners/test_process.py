@@ -395,3 +395,17 @@ def test_the_log_shows_what_was_run_without_its_secrets(caplog: pytest.LogCaptur
     assert "abcdef123456" not in text
     assert "hunter2" not in text
     assert "exit code 0" in text
+
+
+def test_the_log_shows_what_hooks_print_and_not_what_the_agent_s_tools_print(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(who: CurrentHook | None) -> None:
+        current_hook.set(who)
+        await run_program(Command("printf ca''rd; printf pu''rse >&2"), slots=ProcessLimit())
+
+    with caplog.at_level(logging.DEBUG, logger="hookline"):
+        asyncio.run(work(None))  # hooks may still redact its result
+        assert "card" not in caplog.text
+        assert "purse" not in caplog.text
+        asyncio.run(work(CurrentHook("my-hook", False)))
+    assert "[my-hook] stdout card" in caplog.text
+    assert "[my-hook] stderr purse" in caplog.text

@@ -516,10 +516,10 @@ def _log_end(command: Command, finished: ProgramResult) -> None:
     secrets = _command_secrets(command)
     log.debug("[%s] exit code %d after %.0f ms", _current_hook_name(), finished.exit_code, finished.seconds * 1000)
     for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
-        if text:
+        if text and current_hook.get() is not None:  # hooks may still redact what a tool of the agent prints
             log.debug("[%s] %s %s", _current_hook_name(), name, mask(text, secrets))
 
 
 def _current_hook_name() -> str:
     who = current_hook.get()
-    return who.hook if who is not None else "a hook"
+    return who.hook if who is not None else "a tool"
