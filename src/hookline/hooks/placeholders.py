@@ -216,7 +216,9 @@ class FactPlaceholder:
             return to_vocabulary(event, self.vocabulary)
         if self.path[:2] == ("tool", "input"):
             value = field_value(event, self.path[2:])
-            return CommandWords(value) if isinstance(value, (list, tuple)) and is_command_field(self.path[2:]) else value
+            return (
+                CommandWords(value) if isinstance(value, (list, tuple)) and is_command_field(self.path[2:]) else value
+            )
         return event.read(self.path)
 
 

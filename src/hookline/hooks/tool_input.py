@@ -480,7 +480,9 @@ def _command_text(value: Any) -> Any:
     if not isinstance(value, (list, tuple, bytes)) or not value:
         return value
     items = (value,) if isinstance(value, bytes) else value
-    words = [texts[0] for item in items if isinstance(item, (str, *NOT_JSON)) for texts in value_readings(item) if texts]
+    words = [
+        texts[0] for item in items if isinstance(item, (str, *NOT_JSON)) for texts in value_readings(item) if texts
+    ]
     return command_readings.argv_texts(words)[0] if len(words) == len(items) else value
 
 

@@ -73,6 +73,8 @@ async def test_plain_and_async_functions_are_called(place) -> None:
         (Point(x=1), {"x": 1, "y": 0}),
         (Sum(3), {"total": 3}),
         ([b"\xff", {1}, float("nan")], ["_w==", [1], None]),
+        (b"a card", "a card"),
+        ({"n": [bytearray(b"\xc3\xbc"), float("inf")]}, {"n": ["\u00fc", None]}),
         (ToolResult("kept", False, "why"), "kept"),
         ({"status": "fine"}, {"status": "fine"}),
     ],

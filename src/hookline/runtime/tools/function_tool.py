@@ -8,6 +8,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -70,13 +71,19 @@ def underlying_function(function: Callable[..., Any]) -> Any:
 
 
 def to_tool_result(returned: Any) -> ToolResult:
-    """Converts the value to JSON data."""
+    """Converts the value to JSON data. Bytes are text, so that hooks can read them; if some are not UTF-8, all are base64."""
     if returned is None or isinstance(returned, str):
         return ToolResult(returned or "")
     try:
-        return ToolResult(to_jsonable_python(returned, bytes_mode="base64", inf_nan_mode="null", fallback=str))
+        with suppress(ValueError):
+            return ToolResult(_to_json_data(returned, "utf8"))
+        return ToolResult(_to_json_data(returned, "base64"))
     except (ValueError, TypeError, RecursionError) as error:
         return failed_result(f"the tool returned a value that is not JSON: {describe_exception(error)}")
+
+
+def _to_json_data(value: Any, bytes_mode: Literal["utf8", "base64"]) -> Any:
+    return to_jsonable_python(value, bytes_mode=bytes_mode, inf_nan_mode="null", fallback=str)
 
 
 TIMEOUT: Final = timedelta(seconds=120)
