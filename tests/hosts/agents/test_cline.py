@@ -138,4 +138,6 @@ def test_launcher_that_fails_cancels(tmp_path: Path, exit_code: int) -> None:
     machine.launcher.chmod(0o755)
     script = machine.home / "Documents/Cline/Hooks/PreToolUse"
     done = subprocess.run([str(script)], input="{}", capture_output=True, text=True, check=False)
-    assert json.loads(done.stdout)["cancel"] is True
+    reply = json.loads(done.stdout)
+    assert reply["cancel"] is True
+    assert "not installed any more, install it again, or remove" in reply["errorMessage"]

@@ -45,7 +45,9 @@ def test_launcher_that_fails_blocks_without_a_shell_of_hermes(tmp_path: Path, ex
         machine.launcher.chmod(0o755)
     command = shlex.split(hooks["pre_tool_call"][0]["command"])
     done = subprocess.run(command, input="{}", capture_output=True, text=True, check=False)
-    assert json.loads(done.stdout)["action"] == "block"
+    reply = json.loads(done.stdout)
+    assert reply["action"] == "block"
+    assert "not installed any more, install it again, or remove" in reply["message"]
 
 
 def test_typing_into_a_program_is_guarded_as_a_shell() -> None:

@@ -146,7 +146,7 @@ def _hook_script(command: HookCommand, event: AgentEvent) -> str:
     missing = f"[ -x {command.program} ] || {_exit_without_launcher(command, event)}\n" if command.is_shared else ""
     if not command.fails_closed(event):
         return f"#!/bin/sh\n{missing}{entry}exec {command.bare_command(event)}\n"
-    return f"#!/bin/sh\n{missing}{entry}{command.bare_command(event)} || echo '{_cancel(_FAILED)}'\n"
+    return f"#!/bin/sh\n{missing}{entry}{command.bare_command(event)} || echo '{_cancel(command.failed_message)}'\n"
 
 
 def _exit_without_launcher(command: HookCommand, event: AgentEvent) -> str:
@@ -159,7 +159,6 @@ def _cancel(reason: str) -> str:
     return json.dumps({"cancel": True, "errorMessage": reason})
 
 
-_FAILED: Final = "hookline could not be run. Try: hookline doctor cline"
 _DENY_CANCELS: Final = "yes, and it cancels the task"
 _EXTENSION_ONLY: Final = "in the VS Code extension only, and it cancels the task"
 _CHANGE: Final = "in the command line program; else deny, with the suggested input"

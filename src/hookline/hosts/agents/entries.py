@@ -55,6 +55,12 @@ class HookCommand:
         again = f"hookline install {self.agent} --project"
         return f"hookline is not installed here, and this project asks it about what the agent does. Install it, then run: {again}"
 
+    @property
+    def failed_message(self) -> str:
+        """Shown if the launcher fails by an agent that shows no stderr. It contains no quotes either."""
+        again = f"install it again, or remove from the settings of {self.agent} what calls it"
+        return f"hookline could not be run. Try: hookline doctor {self.agent}. If hookline is not installed any more, {again}"
+
     def _missing_guard(self, event: AgentEvent) -> str:
         """Exit code 2 with a text denies in every agent. After 1 the agent continues, and some show the text."""
         if self.fails_closed(event):

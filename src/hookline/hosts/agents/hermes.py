@@ -105,7 +105,7 @@ def _entry(agent: CodingAgent, command: HookCommand, event: AgentEvent) -> Entry
     """A block if the launcher fails: Hermes would run the tool."""
     line = command.bare_command(event)
     if command.fails_closed(event) and event.ability.deny:
-        block = json.dumps({"action": "block", "message": "hookline could not be run. Try: hookline doctor hermes"})
+        block = json.dumps({"action": "block", "message": command.failed_message})
         guard = f'"$0" "$@" || echo {shlex.quote(block)}'
         line = f"sh -c {shlex.quote(guard)} {line}"
     return {"command": line, "timeout": math.ceil(agent.event_timeout(event.name).total_seconds())}
