@@ -64,6 +64,25 @@ def test_all_removes_every_entry_in_every_project(hookline, claude_settings):
     assert "nothing to do" in hookline("uninstall", "--all").stdout
 
 
+def test_all_restores_the_files_of_mcp_clients(hookline):
+    text = '{"mcpServers": {"notes": {"command": "notes"}}}'
+    for name in ("one.json", "two.json", "gone.json", "broken.json"):
+        Path(name).write_text(text)
+        assert hookline("install", "--mcp", name).exit_code == 0
+    Path("gone.json").unlink()
+    Path("broken.json").write_text("{")
+    assert hookline("uninstall", "--mcp", "two.json").exit_code == 0
+    assert hookline("uninstall", "--all", "--dry-run").exit_code == 1
+    assert Path("one.json").read_text() != text
+    result = hookline("uninstall", "--all")
+    assert result.exit_code == 1
+    assert "broken.json" in result.stderr
+    assert Path("one.json").read_text() == Path("two.json").read_text() == text
+    Path("broken.json").write_text(text)
+    assert hookline("uninstall", "--all").exit_code == 0
+    assert "No coding agent calls hookline; nothing to do." in hookline("uninstall", "--all").stdout
+
+
 def test_a_file_that_is_empty_without_the_entries_goes_without_a_record_too(hookline, claude_settings):
     Path(".git").mkdir()
     assert hookline("install", "cursor", "--project").exit_code == 0

@@ -28,6 +28,7 @@ from hookline.hosts.agents.entries import MissingPolicy
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install import launcher
 from hookline.hosts.install.installed_agents import is_agent_present
+from hookline.hosts.install.mcp_files import delete_mcp_file, save_mcp_file
 from hookline.hosts.install.plan import (
     BACKUP_SUFFIX,
     FileChange,
@@ -165,6 +166,8 @@ def wrap_file(file: Path, command: str, dry_run: bool) -> int:
     if before != after and not dry_run:
         write_backup(_backup_path(file), unwrap_servers(before), file_mode(file))
         write_atomically(file, after)
+    if not dry_run and unwrap_servers(after) != after:
+        save_mcp_file(file, machine())
     _print_file_change(file, before, after, dry_run, "hooks are now in front of its servers")
     for name, why in unwrappable_servers(after).items():
         out(f"  {name}: no hooks in front of this server: {why}")
@@ -177,6 +180,8 @@ def unwrap_file(file: Path, dry_run: bool) -> int:
         write_atomically(file, after)
         if read_file_text(_backup_path(file)) == after:
             remove_file(_backup_path(file))
+    if not dry_run:
+        delete_mcp_file(file, machine())
     _print_file_change(file, before, after, dry_run, "hooks are no longer in front of its servers")
     return 0
 

@@ -16,11 +16,13 @@ from hookline.cli.agent_options import (
     user_option,
 )
 from hookline.cli.options import Verb
-from hookline.cli.output import out, out_as_is
+from hookline.cli.output import err, out, out_as_is
+from hookline.errors import HooklineError
 from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install import launcher
+from hookline.hosts.install.mcp_files import delete_mcp_file, load_mcp_files
 from hookline.hosts.install.plan import apply_changes, installed_places, plan_uninstall
 from hookline.hosts.install.undo import load_records
 
@@ -31,7 +33,7 @@ from hookline.hosts.install.undo import load_records
 @project_option
 @dry_run_option
 @mcp_option
-@click.option("--all", "everything", is_flag=True, help="Remove the hooks from every agent and every project.")
+@click.option("--all", "everything", is_flag=True, help="Remove the hooks from every agent, project and MCP file.")
 def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: str | None, everything: bool) -> int:
     """Remove hookline's entries from a coding agent's file. If the file has not changed since the installation, it is
     restored byte for byte; otherwise only the entries are removed.
@@ -55,11 +57,28 @@ def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: s
     else:
         places = [(get_agent(agent), here, scope_of(user, project))]
     removed = [_remove_entries(*place, dry_run) for place in places]
-    if everything and not any(removed):
+    files = list(load_mcp_files(here)) if everything else []
+    failed = [file for file in files if not _restore_mcp_file(file, here, dry_run)]
+    if everything and not files and not any(removed):
         out("No coding agent calls hookline; nothing to do.")
     if not dry_run and next(load_records(here), None) is None:
         launcher.remove_launcher(here.launcher)
-    return 0
+    return 1 if failed else 0
+
+
+def _restore_mcp_file(file: Path, here: Machine, dry_run: bool) -> bool:
+    """False if the file cannot be edited."""
+    from hookline.cli.install import unwrap_file
+
+    try:
+        if file.exists():
+            unwrap_file(file, dry_run)
+        else:
+            delete_mcp_file(file, here)
+    except (HooklineError, OSError) as error:
+        err(f"hookline: {error}")
+        return False
+    return True
 
 
 def _remove_entries(agent: CodingAgent, at: Machine, scope: InstallScope, dry_run: bool) -> bool:

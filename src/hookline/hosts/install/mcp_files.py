@@ -1,0 +1,37 @@
+"""Remembers in which files of MCP clients hooks were put in front of servers, so that all of them can be restored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from hookline.hosts.agents.machine import Machine
+from hookline.hosts.install.text_files import remove_file, write_atomically
+
+_KEY: Final = "mcp"
+
+
+def save_mcp_file(file: Path, machine: Machine) -> None:
+    machine.records_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = json.dumps({_KEY: str(file.absolute())}) + "\n"
+    write_atomically(_record_path(file, machine), text, mode=0o600)
+
+
+def delete_mcp_file(file: Path, machine: Machine) -> None:
+    remove_file(_record_path(file, machine))
+
+
+def load_mcp_files(machine: Machine) -> Iterator[Path]:
+    for record in sorted(machine.records_directory.glob("mcp-*.json")):
+        try:
+            yield Path(json.loads(record.read_text("utf-8"))[_KEY])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+
+
+def _record_path(file: Path, machine: Machine) -> Path:
+    digest = hashlib.sha256(str(file.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return machine.records_directory / f"mcp-{digest}.json"
