@@ -163,6 +163,16 @@ def test_a_hook_behind_an_unconditional_deny_is_never_asked() -> None:
     assert "later never runs: wall on line 3 denies every tool.before first." in lint_texts(*hooks)
 
 
+@pytest.mark.parametrize(("then", "ends_all"), [("deny: no", False), ("halt: no", True)])
+def test_a_deny_ends_its_own_group_only_and_a_halt_ends_all(then: str, ends_all: bool) -> None:
+    wall = f"id: wall, on: tool.before, order: -10, then: {{{then}}}"
+    guard = '{"hooks": {"PreToolUse": [{"matcher": "bash", "action": "deny"}]}}'
+    hooks = (*hooks_of(wall), *load_text(guard, "hub.json").hooks)
+    assert ("shadowed" in [problem.code for problem in lint_hooks(hooks)]) is ends_all
+    same_dialect = (wall, "id: later, on: tool.before, group: audit, then: {log: hi}")
+    assert (lint_codes(*same_dialect) == [("shadowed", 3)]) is ends_all
+
+
 def test_the_order_in_which_they_are_asked_counts() -> None:
     wall = "id: wall, on: tool.before, order: 10, then: {deny: no}"
     later = "id: later, on: tool.before, when: {tool: bash}, then: {log: hi}"

@@ -234,7 +234,7 @@ class _PartNumbering:
 
 @dataclass(slots=True)
 class _DenialIndex:
-    """The hooks on one event that always end it, each under the rarest part of its condition."""
+    """The hooks that always end one event for a group, or for all, each under the rarest part of its condition."""
 
     frequency: Counter[int]
     by_rarest_part: dict[int | None, list[tuple[PartNumbers, Hook]]] = field(default_factory=dict)
@@ -257,11 +257,11 @@ def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
     parts_of = [numbers.number_parts(hook.when) for hook in hooks]
     frequency = Counter(part for parts in parts_of for part in parts)
     denied = _constant_denials(hooks, parts_of)
-    denials: dict[str, _DenialIndex] = {}
+    denials: dict[tuple[str, str | None], _DenialIndex] = {}  # by event and the group that they end; None: all groups
     for hook, parts in zip(hooks, parts_of, strict=True):
-        of_event = denials.setdefault(hook.event, _DenialIndex(frequency))
         denial = _find_contradiction(hook, parts, denied)
-        earlier = of_event.find_covering(parts, hook.scope)
+        indexes = [found for group in (hook.group, None) if (found := denials.get((hook.event, group))) is not None]
+        earlier = next(filter(None, (index.find_covering(parts, hook.scope) for index in indexes)), None)
         if denial is not None:
             what = f"the allow of {hook.id} has no effect: {_describe_location(denial, hook)} denies the same."
             yield hook_problem("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
@@ -270,7 +270,8 @@ def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
             what = f"{hook.id} never runs: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
             yield hook_problem("shadowed", hook, what, f"Remove it, or {run_earlier}.")
         if earlier is None and _ends_every_round(hook):
-            of_event.add(parts, hook)
+            ended = None if _halts(hook) else hook.group
+            denials.setdefault((hook.event, ended), _DenialIndex(frequency)).add(parts, hook)
 
 
 def _constant_denials(
@@ -296,8 +297,12 @@ def _ends_every_round(hook: Hook) -> bool:
     constant, accepts = hook.then.constant, EVENTS[hook.event].accepts
     if constant is None or not hook.wait or replace(hook.limit, is_counted=False) != UNLIMITED:
         return False
-    denies = constant.verdict is Verdict.DENY and May.DENY in accepts
-    return denies or (constant.halt and May.HALT in accepts)
+    return _halts(hook) or (constant.verdict is Verdict.DENY and May.DENY in accepts)
+
+
+def _halts(hook: Hook) -> bool:
+    constant = hook.then.constant
+    return constant is not None and constant.halt and May.HALT in EVENTS[hook.event].accepts
 
 
 def _constant_verdict(hook: Hook) -> Verdict | None:
