@@ -27,6 +27,18 @@ def test_an_untrusted_file_that_cannot_be_read_says_nothing_to_the_agent(tmp_pat
     assert "evil" not in decision.full_reason
 
 
+def test_each_unreadable_settings_file_has_a_hook_of_its_own_that_asks(tmp_path: Path) -> None:
+    for name in (".git", ".microai", ".ai_agents"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "settings.json").write_text("{")
+    hooks = load_for_directory(tmp_path, tmp_path / "home").hooks
+    assert sorted(hook.id for hook in hooks) == [
+        ".ai_agents/settings.json:unreadable",
+        ".microai/settings.json:unreadable",
+    ]
+    assert all(hook.on_error.verdict is Verdict.ASK for hook in hooks)
+
+
 TYPO = "hooks: [{id: typo, on: tool.before, when: {tol: bash}, then: {deny: No.}}]\n"
 
 

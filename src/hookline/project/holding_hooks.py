@@ -7,10 +7,12 @@ from typing import Final
 
 from hookline.config.problem import Problem, errors_of
 from hookline.engine.book import Layer
+from hookline.formatting import file_label
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.hook_files import HoldReason
+from hookline.hooks.outcome import Outcome, Verdict
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile
@@ -33,7 +35,7 @@ def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
             "The file of the hub's rules" if is_of_hub else "A hooks file of this repository"
         )
     hold = HoldReason(
-        f"{parsed.source.path.name}:unreadable",
+        f"{file_label(problem.file)}:unreadable",
         str(parsed.source.layer),
         reason,
         problem.file,
@@ -51,6 +53,7 @@ def holding_hook(hold: HoldReason) -> Hook:
         when=ALWAYS,
         then=HoldCall(hold.reason),
         origin=Origin(hold.file, hold.line, hold.dialect),
+        on_error=Outcome(Verdict.ASK, hold.reason),
         is_trusted=hold.is_trusted,
     )
 
