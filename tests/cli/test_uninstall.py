@@ -101,3 +101,22 @@ def test_a_link_to_a_file_elsewhere_is_not_followed(hookline, tmp_path):
     result = hookline("install", "--mcp", "repository/.mcp.json")
     assert (result.exit_code, "is a link" in result.stderr) == (1, True)
     assert outside.read_text() == before
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_a_linked_directory_of_a_repository_is_not_followed(hookline, tmp_path, is_repository):
+    outside = tmp_path / "mine"
+    outside.mkdir()
+    if is_repository:
+        (outside / ".git").mkdir()
+    (outside / "mcp.json").write_text('{"servers": {"notes": {"command": "notes"}}}')
+    Path("repository/.git").mkdir(parents=True)
+    Path("repository/.vscode").symlink_to(outside)
+    Path("repository/own").mkdir()
+    Path("repository/own/mcp.json").write_text('{"servers": {"notes": {"command": "notes"}}}')
+    Path("repository/inside").symlink_to("own")
+    before = (outside / "mcp.json").read_text()
+    result = hookline("install", "--mcp", "repository/.vscode/mcp.json")
+    assert (result.exit_code, "is a link" in result.stderr) == (1, True)
+    assert (outside / "mcp.json").read_text() == before
+    assert hookline("install", "--mcp", "repository/inside/mcp.json").exit_code == 0

@@ -198,9 +198,10 @@ def _edit_file(file: Path, edit: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _refuse_link_to_elsewhere(file: Path) -> None:
-    """A repository could name one of your own files by a link."""
-    beside, target = os.path.realpath(file.parent), os.path.realpath(file)
-    if not Path(target).is_relative_to(beside):
+    """A repository could name one of your own files by a link, or its directory."""
+    beside, target = os.path.realpath(file.parent), Path(os.path.realpath(file))
+    repositories = (os.path.realpath(each) for each in Path(os.path.abspath(file)).parents if (each / ".git").exists())
+    if not all(target.is_relative_to(directory) for directory in (beside, *repositories)):
         raise HooklineError(f"{file} is a link to {target}. Name that file itself if you mean it.")
 
 
