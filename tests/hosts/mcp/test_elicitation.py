@@ -105,3 +105,16 @@ def test_the_server_sees_the_new_id_and_the_changes_but_not_our_question() -> No
 def test_a_response_with_an_error_is_no(more: dict[str, Any], accepted: bool) -> None:
     result = {"action": "accept", "content": {"allow": True}}
     assert is_accepted_reply(Message({"jsonrpc": "2.0", "id": "x", "result": result, **more})) is accepted
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"action": "accept", "Action": "decline", "content": {"allow": True}},
+        {"action": "accept", "content": {"allow": True}, "CONTENT": {"allow": False}},
+        {"action": "accept", "content": {"allow": True, "Allow": False}},
+        {"action": "accept", "content": {"allow": True}, "Error": {}},
+    ],
+)
+def test_an_answer_that_could_be_read_in_two_ways_is_no(answer: dict[str, Any]) -> None:
+    assert not is_accepted(answer)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookline.hosts.agents.merged_decision import truncate_utf8, value_text
-from hookline.hosts.mcp.json_rpc import McpToolCall, Message, get_object
+from hookline.hosts.mcp.json_rpc import McpToolCall, Message, get_object, name_in_other_case
 
 REQUEST_KEY: Final = "hookline"  # our question among those in a result
+_ANSWER_KEYS: Final = frozenset(("action", "content", "error"))
+_CONTENT_KEYS: Final = frozenset(("allow",))
 _MAX_INPUT_BYTES: Final = 2_000  # bytes of the input
 
 
@@ -29,11 +31,12 @@ def elicitation_params(call: McpToolCall, name: str, reason: str) -> dict[str, A
 
 
 def is_accepted(answer: Any) -> bool:
-    """True only for a form that was submitted with its box ticked, and without an error."""
+    """True only for a form that was submitted with its box ticked, without an error and with each name once."""
     given = get_object({"answer": answer}, "answer")
-    return (
-        given.get("action") == "accept" and "error" not in given and get_object(given, "content").get("allow") is True
-    )
+    content = get_object(given, "content")
+    if name_in_other_case(given, _ANSWER_KEYS) is not None or name_in_other_case(content, _CONTENT_KEYS) is not None:
+        return False
+    return given.get("action") == "accept" and "error" not in given and content.get("allow") is True
 
 
 def is_accepted_reply(reply: Message) -> bool:
