@@ -20,6 +20,8 @@ from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, split_alternatives
 
 _SERVER: Final = lazy_pattern(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
+_UNRELATED: Final = frozenset(("qxz",))
+"""No tool has this name, so a matcher of it is about all tools but some: `^(?!Task$)`. There, no other name of a tool counts."""
 
 
 def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:
@@ -54,7 +56,8 @@ def _tool_name(compiled: TextPattern, vocabulary_name: str) -> ToolName:
         own_names = HOST_NAMES
     else:
         own_names = tuple(part for part in _alternatives(compiled) if not _matches_any(part, known))
-    return _shared_subject(vocabulary_name, own_names, _named_servers(compiled))
+    takes_aliases = not _matches_any(compiled, _UNRELATED)
+    return _shared_subject(vocabulary_name, own_names, _named_servers(compiled), takes_aliases)
 
 
 @lru_cache
@@ -63,9 +66,12 @@ def _known_names(vocabulary_name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def _shared_subject(vocabulary_name: str, own_names: tuple[TextPattern, ...], servers: tuple[str, ...]) -> ToolName:
+def _shared_subject(
+    vocabulary_name: str, own_names: tuple[TextPattern, ...], servers: tuple[str, ...], takes_aliases: bool
+) -> ToolName:
     """Equal subjects are one object, because each has a cache."""
-    return ToolName(VOCABULARIES[vocabulary_name], own_names, servers)
+    vocabulary = VOCABULARIES[vocabulary_name]
+    return ToolName(vocabulary, own_names, servers, takes_aliases and bool(vocabulary.aliases))
 
 
 def _matches_any(compiled: TextPattern, names: frozenset[str]) -> bool:

@@ -112,6 +112,7 @@ class Vocabulary:
     marks_mcp: bool = True  # False: other tools may have such a name, so only its host can tell
     short_names: Mapping[str, str] | None = None  # full name → another short one; `module.action` is also `action`
     guesses_own_tools: bool = True  # False: in hookline's own sessions a matcher takes no guess about a tool's kind
+    aliases: tuple[tuple[str, ...], ...] = ()  # names of one and the same tool, as different versions have them
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -126,6 +127,11 @@ class Vocabulary:
         return tuple(
             form for form in (name, name.partition(".")[2], self.short_names.get(name)) if form or form == name
         )
+
+    def with_aliases(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The names, and the other names of the same tools."""
+        others = (alias for name in names for group in self.aliases if name in group for alias in group)
+        return tuple(dict.fromkeys((*names, *others)))
 
     def kinds_of(self, name: str) -> list[ToolKind]:
         """The kinds of tools that the name stands for: several for `Write` in Cursor, none for a name of another tool."""
@@ -147,9 +153,10 @@ def _make_vocabulary(
     marks_mcp: bool = True,
     short: Mapping[str, str] | None = None,
     guesses_own_tools: bool = True,
+    aliases: tuple[tuple[str, ...], ...] = (),
     **fields: str,
 ) -> Vocabulary:
-    return Vocabulary(name, names, fields, frozenset(others), mcp, marks_mcp, short, guesses_own_tools)
+    return Vocabulary(name, names, fields, frozenset(others), mcp, marks_mcp, short, guesses_own_tools, aliases)
 
 
 _RUNTIME_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
@@ -215,6 +222,20 @@ _QWEN_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.AGENT: ("agent", "task", "invoke_agent"),
 }
 
+_GEMINI_ALIASES: Final = (
+    ("replace", "edit"),
+    ("search_file_content", "grep_search"),
+    ("google_web_search", "web_search"),
+    ("task", "agent", "invoke_agent"),
+)
+_KIRO_ALIASES: Final = (
+    ("execute_bash", "shell", "executeBash", "execute_cmd", "execute_pwsh", "executePwsh"),
+    ("fs_read", "read", "fsRead", "read_file"),
+    ("fs_write", "write", "fsWrite", "fs_append", "fsAppend", "str_replace", "strReplace"),
+    ("use_subagent", "subagent", "invoke_sub_agent", "orchestrate_subagent"),
+    ("glob", "file_search"),
+    ("grep", "grep_search"),
+)
 _OPENCODE_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.SHELL: ("bash",),
     ToolKind.READ: ("read",),
@@ -282,6 +303,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             {**_CLAUDE_NAMES, ToolKind.SHELL: ("Bash", "PowerShell")},
             others=_CLAUDE_OTHERS,
             mcp=MCP_CLAUDE,
+            aliases=(("Task", "Agent"),),
             path="file_path",
         ),
         _make_vocabulary(
@@ -301,8 +323,22 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             others=("update_plan", "view_image", "wait_agent", "close_agent", "request_user_input"),
             mcp=MCP_CLAUDE,
         ),
-        _make_vocabulary("gemini_cli", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_GEMINI, path="file_path"),
-        _make_vocabulary("qwen_code", _QWEN_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
+        _make_vocabulary(
+            "gemini_cli",
+            _GEMINI_NAMES,
+            others=_GEMINI_OTHERS,
+            mcp=MCP_GEMINI,
+            aliases=_GEMINI_ALIASES,
+            path="file_path",
+        ),
+        _make_vocabulary(
+            "qwen_code",
+            _QWEN_NAMES,
+            others=_GEMINI_OTHERS,
+            mcp=MCP_CLAUDE,
+            aliases=_GEMINI_ALIASES,
+            path="file_path",
+        ),
         _make_vocabulary(
             "copilot_cli",
             {
@@ -318,6 +354,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             },
             others=_COPILOT_OTHERS,
             mcp="{server}-{tool}",
+            aliases=(("edit", "str_replace_editor", "apply_patch"), ("grep", "rg")),
             marks_mcp=False,
         ),
         _make_vocabulary(
@@ -346,6 +383,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             },
             others=("TodoWrite", "ReadLints", "ListMcpResources", "FetchMcpResource", "ComputerUse", "RecordScreen"),
             mcp=MCP_CURSOR,
+            aliases=(("Write", "StrReplace", "ApplyPatch"), ("LS", "List"), ("WebFetch", "Fetch")),
             path="file_path",
         ),
         _make_vocabulary(
@@ -403,6 +441,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.AGENT: ("use_subagent", "subagent", "invoke_sub_agent", "orchestrate_subagent"),
             },
             mcp=MCP_KIRO,
+            aliases=_KIRO_ALIASES,
             content="file_text",
             old_string="old_str",
             new_string="new_str",
@@ -524,6 +563,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             },
             others=("Think", "SetTodoList", "TodoList", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode"),
             mcp=MCP_CLAUDE,
+            aliases=(("Agent", "Task"), ("WebSearch", "SearchWeb")),
         ),
         _make_vocabulary(
             "kimi_cli",
@@ -540,6 +580,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
             },
             others=("Think", "SetTodoList", "AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "TaskOutput"),
             mcp=MCP_CLAUDE,
+            aliases=(("Agent", "Task"),),
         ),
         _make_vocabulary(
             "deepagents_code",

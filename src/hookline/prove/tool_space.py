@@ -175,8 +175,9 @@ class Tools:
             found = self.names[what] = TextVariable(path, form, common_form, optional=False, excluded=excluded)
         return found
 
-    def _kind_name(self, subject: ToolName) -> str | None:
-        return next(iter(subject.vocabulary.names.get(self.kind, ())), None)
+    def _kind_names(self, subject: ToolName) -> tuple[str, ...]:
+        names = subject.vocabulary.names.get(self.kind, ())[:1]
+        return subject.vocabulary.with_aliases(names) if subject.takes_aliases else names
 
     def _guess_exists(self, subject: ToolName) -> Formula | None:
         """When a matcher takes a guess about the tool's kind; None: always."""
@@ -247,9 +248,9 @@ class UnknownTools(Tools):
         if subject.own_names is HOST_NAMES:
             return [NameOption((self.name,)), *self._spelled(subject, None)]
         own = (self._is_own(subject), self.name) if subject.own_names else None
-        kind_name = self._kind_name(subject) if self.kind is not ToolKind.OTHER else None
+        kind_names = self._kind_names(subject) if self.kind is not ToolKind.OTHER else ()
         exists = None if self.is_declared else self._guess_exists(subject)
-        by_kind = [] if kind_name is None else [NameOption((kind_name,), exists, own)]
+        by_kind = [NameOption(kind_names, exists, own)] if kind_names else []
         if self.is_declared and by_kind:
             return by_kind
         return [*by_kind, NameOption((self.name,), own=own), *self._spelled(subject, own)]
@@ -295,8 +296,8 @@ class McpTools(Tools):
         if subject.own_names and subject.own_names is not HOST_NAMES:
             own = (self._is_own(subject), self._name(f"own name {hash(subject)}", _ANY_NAME))
         found = [NameOption(texts, exists, own) for texts, exists in self._addresses(subject)]
-        kind_name = self._kind_name(subject) if self.is_guessed and subject.own_names is not HOST_NAMES else None
-        return found if kind_name is None else [*found, NameOption((kind_name,), self._guess_exists(subject), own)]
+        kind_names = self._kind_names(subject) if self.is_guessed and subject.own_names is not HOST_NAMES else ()
+        return [*found, NameOption(kind_names, self._guess_exists(subject), own)] if kind_names else found
 
     def _addresses(self, subject: ToolName) -> Iterator[tuple[tuple[Text, ...], Formula | None]]:
         raw = (self.name,) if subject.own_names is HOST_NAMES else ()
