@@ -47,6 +47,27 @@ def test_each_agents_deny_denies_with_its_reason(format: ResultFormat) -> None:
     assert (outcome.verdict, outcome.reason) == (Verdict.DENY, "no")
 
 
+@pytest.mark.parametrize("format", ["cline", "copilot", "cursor"])
+@pytest.mark.parametrize("character", ["\u2028", "\u0085"])
+def test_only_a_newline_ends_a_line_of_output(format: str, character: str) -> None:
+    """A guard quotes the agent's command in its reason, and JSON.stringify leaves these characters as they are."""
+    answer = {key: f"a{character}b" if value == "no" else value for key, value in DENIES[format].items()}
+    text = json.dumps(answer, ensure_ascii=False)
+    control = "HOOK_CONTROL\t" if format == "cline" else ""
+    outcome = counts_as(ResultFormat(format), f"checking\n{control}{text}\nchecked\n")
+    assert (outcome.verdict, outcome.reason) == (Verdict.DENY, f"a{character}b")
+
+
+@pytest.mark.parametrize("format", [each for each in AGENTS if each not in (ResultFormat.CURSOR, ResultFormat.GEMINI)])
+@pytest.mark.parametrize("lines", ["{}", "checking\nHOOK_CONTROL\t{}"])
+def test_an_answer_that_is_not_json_is_a_failure(format: ResultFormat, lines: str) -> None:
+    """It may have been a deny: shell text that quotes a command often is no JSON."""
+    if "HOOK" in lines and format is not ResultFormat.CLINE:
+        return
+    with pytest.raises(ActionError, match="invalid JSON"):
+        parse(format, lines.replace("{}", '{"cancel": true, "decision": "deny", "reason": "no "rm" here"}'))
+
+
 def counts_as(
     format: ResultFormat, stdout: Any = "", exit_code: int = 0, stderr: str = "", event: Event = CALL
 ) -> Outcome:

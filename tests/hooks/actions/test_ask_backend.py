@@ -41,8 +41,10 @@ elif "id" in message:
         told["error"] = answer["error"]
     else:
         version = answer.get("version", params["protocolVersion"])
-        told["result"] = {"protocolVersion": version, "effects": answer.get("effects", [])}
-    print(json.dumps(told))
+        told["result"] = {"protocolVersion": version}
+        if "effects" in answer:
+            told["result"]["effects"] = answer["effects"]
+    print(json.dumps(told, ensure_ascii=False))
 sys.exit(answer.get("exit", 0))
 """
 DENY = {"effects": [{"type": "deny", "reason": "Not here.", "code": "x.y"}]}
@@ -96,6 +98,14 @@ def test_a_backend_denies(project: Project) -> None:
     assert message["params"]["capabilities"] == capabilities_of("tool.before", "draft")
 
 
+@pytest.mark.parametrize("character", ["\u2028", "\u0085", "\x1c"])
+def test_only_a_newline_ends_a_message(project: Project, character: str) -> None:
+    reason = f"Not{character}here."
+    told = {"effects": [{"type": "deny", "reason": reason}]}
+    decision = project.ask(told)
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, reason)
+
+
 def test_no_effects_decide_nothing(project: Project) -> None:
     decision = project.ask({"effects": []})
     assert (decision.verdict, decision.failures) == (Verdict.SILENT, ())
@@ -145,6 +155,8 @@ def test_a_stop_continues_with_the_instruction(project: Project) -> None:
         {"effects": [{"type": "modify", "target": "input", "operation": "replace", "value": "ls"}]},
         {"effects": [{"type": "flow", "operation": "continue", "instruction": "x"}]},
         {"effects": [{"type": "message", "text": "fine"}, {"type": "com.example.other"}]},
+        {},
+        {"effects": None},
         {"effects": "deny"},
         {"effects": ["deny"]},
         {"error": {"code": -32003, "message": "down"}},

@@ -76,7 +76,10 @@ def _parse_kimi(finished: ProgramResult, event: Event) -> Outcome:
         return block_outcome(finished.stderr.strip(), event)
     if finished.exit_code:
         raise _failure(finished)
-    answer = _read_object(finished.stdout, finished, event) or {}
+    answer = _read_object(finished.stdout, finished, event)
+    if answer is None and event.name != "prompt.submit":  # there, all of it is context
+        _reject_invalid_json(finished.stdout)
+    answer = answer or {}
     specific = answer.get("hookSpecificOutput")
     if can_block and isinstance(specific, dict) and specific.get("permissionDecision") == "deny":
         return Outcome(Verdict.DENY, text_value(specific, "permissionDecisionReason"))
@@ -95,8 +98,7 @@ def _parse_qwen(finished: ProgramResult, event: Event) -> Outcome:
         return given if is_denied else claude_block_outcome(text.strip(), event)
     if answer is not None:
         return _parse_qwen_answer(answer, event)
-    if strip_padding(text).startswith("{"):
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered invalid JSON")
+    _reject_invalid_json(text)
     if finished.exit_code:
         raise _failure(finished)
     text = text.strip()
@@ -220,7 +222,10 @@ def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
             return Outcome(Verdict.DENY, said[:MAX_REASON_CHARS])
         raise _failure(finished)
     answer = _last_object(strip_padding(finished.stdout), finished, event)
-    return SILENT if answer is None else _parse_copilot_answer(answer, event)
+    if answer is None:
+        _reject_invalid_json(finished.stdout)
+        return SILENT
+    return _parse_copilot_answer(answer, event)
 
 
 def _parse_copilot_answer(answer: dict[str, Any], event: Event) -> Outcome:
@@ -262,12 +267,13 @@ def _copilot_changes(flat: dict[str, Any], event: Event) -> Changes:
 
 def _parse_cline(finished: ProgramResult, event: Event) -> Outcome:
     """Exit codes mean nothing. The last line that begins with HOOK_CONTROL and a tab is the answer, else all of stdout."""
-    lines = [line for line in finished.stdout.splitlines() if line.startswith(_CONTROL_LINE)]
+    lines = [line for line in finished.stdout.split("\n") if line.startswith(_CONTROL_LINE)]
     text = lines[-1].removeprefix(_CONTROL_LINE) if lines else finished.stdout
     answer = _last_object(strip_padding(text), finished, event)
     if answer is None:
         if finished.exit_code:
             raise _failure(finished)
+        _reject_invalid_json(text)
         return SILENT
     reason, context = text_value(answer, "errorMessage"), _text_of(answer, "contextModification", "context")
     if answer.get("cancel") is True or answer.get("shouldContinue") is False:  # the second is of older versions
@@ -290,7 +296,7 @@ def _last_object(text: str, finished: ProgramResult, event: Event) -> dict[str, 
     answer = _read_object(text, finished, event)
     if answer is not None:
         return answer
-    found = [_read_object(line, finished, event) for line in text.splitlines() if line.lstrip().startswith("{")]
+    found = [_read_object(line, finished, event) for line in text.split("\n") if line.lstrip().startswith("{")]
     if found and found[-1] is not None:
         return found[-1]
     start = text.rfind("\n{")
@@ -321,6 +327,12 @@ def _read_object(text: str, finished: ProgramResult, event: Event) -> dict[str, 
     if answer is None and finished.dropped and strip_padding(text).startswith("{"):
         raise unreadable_as_deny("its answer is longer than what is kept of a program's output", event)
     return answer
+
+
+def _reject_invalid_json(text: str) -> None:
+    """Text that should be an answer and is not one may have been a deny, so the user sees that the hook failed."""
+    if strip_padding(text).startswith("{"):
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered invalid JSON")
 
 
 def _failure(finished: ProgramResult) -> ActionError:

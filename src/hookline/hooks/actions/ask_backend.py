@@ -323,7 +323,7 @@ def _as_text(value: Any) -> str:
 
 def _read_response(text: str, id: str, version: str) -> list[JsonObject] | _OtherVersions:
     """The effects, or which other versions the backend speaks. Raises ActionError for anything else."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]  # JSON may contain U+2028, at which splitlines cuts
     if len(lines) != 1:
         raise _failure("did not answer with one JSON-RPC message on one line")
     try:
@@ -340,7 +340,7 @@ def _read_response(text: str, id: str, version: str) -> list[JsonObject] | _Othe
         raise _failure("answered another request")
     if result.get("protocolVersion") != version:
         raise _failure(f"answered in version {_as_text(result.get('protocolVersion'))[:40]}, not in {version}")
-    effects = result.get("effects", [])
+    effects = result.get("effects")
     if not isinstance(effects, list) or not all(isinstance(effect, dict) for effect in effects):
         raise _failure("answered without effects")
     return effects
