@@ -41,7 +41,9 @@ class Harness:
         desk.write_hooks(HOOKS)
         environment = {os.fsencode(name): os.fsencode(value) for name, value in desk.environment.items()}
         self.desk = desk
-        self.backend = AgentHooksBackend(LocalDecider(LoadOnce(), environment).decide, desk.project)
+        self.now = 0.0
+        decider = LocalDecider(LoadOnce(), environment)
+        self.backend = AgentHooksBackend(decider.decide, desk.project, clock=lambda: self.now)
         self._count = 0
 
     def send(self, message: dict[str, Any] | bytes) -> Any:
@@ -132,6 +134,24 @@ def test_context_is_injected_when_the_harness_can_deliver_it(harness: Harness) -
     assert effect["value"][0]["parts"][0]["text"] == "Use tabs."
 
 
+@pytest.mark.parametrize(
+    "call", [tool("Bash", command="rm x"), tool("Bash", command="git push"), tool("fetch", url="y")]
+)
+@pytest.mark.parametrize("effects", [[], ["message"], ["allow", "inject"]])
+def test_a_deny_that_a_harness_does_not_offer_is_an_error(
+    harness: Harness, call: dict[str, Any], effects: list[str]
+) -> None:
+    """No effects would let the tool run; an error leaves it to the failure policy."""
+    assert harness.intercept("tool.before", {"effects": effects}, **call)["error"]["code"] == -32004
+
+
+def test_a_denied_prompt_that_cannot_be_denied_is_an_error(harness: Harness) -> None:
+    items = [message("user", "a secret")]
+    assert harness.intercept("turn.start", {"effects": ["message"]}, items=items)["error"]["code"] == -32004
+    stop = {"effects": ["flow"], "flow": {"operations": ["stop"]}}
+    assert harness.intercept("tool.before", stop, **tool("search", query="x"))["result"]["effects"][0]["type"] == "flow"
+
+
 def test_a_halt_stops_the_harness(harness: Harness) -> None:
     reason = "Budget reached. (hook over, hookline.yaml:8)"
     assert harness.effects("tool.before", ALL, **tool("search", query="x")) == [
@@ -166,6 +186,20 @@ def test_the_session_s_directory_has_the_hooks(harness: Harness, tmp_path: Any) 
     assert harness.effects("tool.before", DENY, **call, **elsewhere) == []
     gone = {"session": {"id": "s", "cwd": "/nowhere/at/all", "workspaceRoots": [str(harness.desk.project)]}}
     assert harness.effects("tool.before", DENY, **call, **gone)[0]["type"] == "deny"
+
+
+def test_an_answer_is_not_given_again_after_a_minute(harness: Harness) -> None:
+    """A harness sends a request again only before its deadline. Later, other hooks may be in force."""
+    harness.desk.write_hooks("hooks: []")
+    event = {"id": "e", "type": "tool.before", **tool("Bash", command="rm x")}
+    params = {"protocolVersion": "draft", "event": event, "capabilities": DENY}
+    request = {"jsonrpc": "2.0", "id": "e", "method": "hooks/intercept", "params": params}
+    assert harness.send(request)["result"]["effects"] == []
+    harness.desk.write_hooks(HOOKS)
+    harness.now += 59
+    assert harness.send(request)["result"]["effects"] == []
+    harness.now += 2
+    assert harness.send(request)["result"]["effects"][0]["type"] == "deny"
 
 
 def test_a_request_that_is_sent_again_gets_the_same_answer(harness: Harness) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -36,7 +37,7 @@ from hookline.hosts.agents.payload import (
 from hookline.hosts.protocols.decide_api import parse_json_object
 from hookline.hosts.protocols.http_endpoint import BadRequestError, HttpResponse, Route
 from hookline.hosts.protocols.local_decider import DecideRequest
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 
 HOST_NAME: Final = "ahp"
 VERSIONS: Final = ("draft", "0.1")
@@ -59,6 +60,7 @@ _KINDS: Final = {
 }
 _HOOKS_TIMEOUT: Final = timedelta(seconds=30)  # the longest deadline that the protocol recommends to harnesses
 _MAX_REMEMBERED: Final = 256  # answers, for requests that are sent again
+_REMEMBERED_FOR: Final = 2 * _HOOKS_TIMEOUT  # later, other hooks may be in force
 
 log = logging.getLogger("hookline")
 
@@ -94,11 +96,12 @@ class _Question:
 
 
 class AgentHooksBackend:
-    def __init__(self, decide: Decide, directory: Path) -> None:
+    def __init__(self, decide: Decide, directory: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         """`directory` has the hooks for harnesses that do not say where they work."""
         self._decide = decide
         self._directory = directory
-        self._answered: OrderedDict[bytes, JsonObject] = OrderedDict()
+        self._clock = clock
+        self._answered: OrderedDict[bytes, tuple[float, JsonObject]] = OrderedDict()  # with the time until it counts
 
     async def answer(self, message: bytes) -> JsonObject | None:
         """The response to one JSON-RPC message; None for a notification."""
@@ -136,16 +139,17 @@ class AgentHooksBackend:
         event = _read_event(params)
         if event.get("id") != id:
             raise _RpcError(_ErrorCode.INVALID_PARAMS, "the request's id is not the event's id")
-        key = _digest(params)
-        if key in self._answered:
-            return self._answered[key]
+        key, now = _digest(params), self._clock()
+        until, given = self._answered.get(key, (now, {}))
+        if now < until:
+            return given
         capabilities = first_mapping(params, "capabilities")
         if not isinstance(capabilities.get("effects"), list):
             raise _RpcError(_ErrorCode.INVALID_PARAMS, "capabilities.effects is missing")
         decided = await self._ask_hooks(_INTERCEPTED, event)
         effects = _effects_of(decided, capabilities, params["protocolVersion"]) if decided else []
         response = _success_response(id, params, effects=effects)
-        self._answered[key] = response
+        self._answered[key] = (self._clock() + _REMEMBERED_FOR.total_seconds(), response)
         while len(self._answered) > _MAX_REMEMBERED:
             self._answered.popitem(last=False)
         return response
@@ -284,6 +288,8 @@ def _effects_of(decided: _Decided, capabilities: JsonObject, version: str) -> li
     name = decided.events[0].name
     ability = _ability_of(name, capabilities, version)
     answer = merge_for(ability, decided.events, decided.decisions)
+    if name in _DENIABLE and not ability.deny and not answer.halt and _would_deny(decided, ability):
+        raise _RpcError(_ErrorCode.BACKEND_INTERNAL_ERROR, "a hook denied this, and the request does not offer deny")
     if name == "tool.after" and not ability.change and _withholds(decided):
         if not ability.halt:
             raise _RpcError(_ErrorCode.BACKEND_INTERNAL_ERROR, "the result must be withheld, and it cannot be replaced")
@@ -311,7 +317,13 @@ def _ability_of(name: str, capabilities: JsonObject, version: str) -> Ability:
     )
 
 
+_DENIABLE: Final = ("tool.before", "prompt.submit", "approval.request", "history.compact")
+"""Where no effects would let something happen that a hook denied."""
 _TARGETS: Final = {"tool.before": "input", "tool.after": "output", "prompt.submit": "prompt"}
+
+
+def _would_deny(decided: _Decided, ability: Ability) -> bool:
+    return merge_for(replace(ability, deny=True), decided.events, decided.decisions).is_denied
 
 
 def _withholds(decided: _Decided) -> bool:
