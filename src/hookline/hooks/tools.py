@@ -693,6 +693,8 @@ def tool_kind(tool: Any) -> ToolKind:
     return kind_of_name(name) if isinstance(name, str) else ToolKind.OTHER
 
 
+KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
+"""Kinds of tools that are never called without arguments."""
 KIND_BY_VALUE: Final = {kind.value: kind for kind in ToolKind}
 
 

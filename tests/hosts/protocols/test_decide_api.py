@@ -90,6 +90,16 @@ def test_malformed_facts_are_no_decision(desk: BridgeSandbox) -> None:
         post(desk, event="tool.before", cwd=str(desk.project), facts={"tool": "bash"})
 
 
+@pytest.mark.parametrize("facts", [{"name": "bash", "args": {"command": "rm x"}}, {"name": "Zap", "kind": "write"}])
+def test_a_shell_or_file_tool_without_its_input_is_no_decision(desk: BridgeSandbox, facts: dict[str, Any]) -> None:
+    desk.write_hooks(GUARD)
+    with pytest.raises(BadRequestError, match=r"tool\.input is missing") as refused:
+        post(desk, event="tool.before", cwd=str(desk.project), facts={"tool": facts})
+    assert refused.value.status is HTTPStatus.UNPROCESSABLE_ENTITY
+    other = post(desk, event="tool.before", cwd=str(desk.project), facts={"tool": {"name": "today"}})
+    assert (other.status, other.body["verdict"]) == (HTTPStatus.OK, "silent")
+
+
 def test_every_event_is_described() -> None:
     schema = operation()["requestBody"]["content"]["application/json"]["schema"]
     assert schema["properties"]["event"]["enum"] == list(EVENTS)

@@ -35,7 +35,7 @@ from hookline.hooks.host import (
 )
 from hookline.hooks.outcome import NOBODY_HERE, ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts, login_name
-from hookline.hooks.tools import ToolKind, tool_kind
+from hookline.hooks.tools import KINDS_WITH_INPUT, tool_kind
 from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents.agent import CodingAgent, ParsedPayload, Reply
 from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
@@ -172,7 +172,6 @@ def _margin_of(limit: timedelta) -> timedelta:
 
 _HUB_MARGIN: Final = 0.5  # seconds of the time for hooks that stay after a person was asked at the hub
 _WAITING_EVENTS: Final = frozenset({"session.start", "session.end", "approval.request"})  # even if no hook does
-_KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
 
 log = logging.getLogger("hookline")
@@ -549,7 +548,7 @@ def _why_unreadable(event: Event) -> str | None:
     tool = event.facts.get("tool")
     if not isinstance(tool, dict) or not tool.get("name"):
         return "the agent's payload does not say which tool is called"
-    if tool_kind(tool) in _KINDS_WITH_INPUT and not tool["input"].keys() - {"cwd"}:
+    if tool_kind(tool) in KINDS_WITH_INPUT and not tool["input"].keys() - {"cwd"}:
         return f"the agent's payload does not say what {tool['name']} is called with"
     if "parts" in tool:
         return f"the call has {tool['parts']:,} parts, and hooks check at most {MAX_PARTS:,}"

@@ -15,6 +15,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import InvalidEvent
 from hookline.formatting import printable, shorten
 from hookline.hooks.events import EVENTS, canonical_event
+from hookline.hooks.tools import KINDS_WITH_INPUT, tool_kind
 from hookline.hosts.protocols.http_endpoint import BadRequestError, HttpResponse, Route
 from hookline.hosts.protocols.local_decider import DecideRequest, LocalDecider
 
@@ -65,9 +66,18 @@ def parse_decide_request(body: bytes) -> DecideRequest:
     facts = given.get("facts", {})
     if not isinstance(facts, dict):
         raise BadRequestError("facts: expected an object")
+    if event == "tool.before":
+        _check_input(facts.get("tool"))
     session = _read_name(given, "session", "") or None
     host = _read_name(given, "host", "local-api")
     return DecideRequest(event, facts, host, _read_directory(given), session, _read_timeout(given))
+
+
+def _check_input(tool: Any) -> None:
+    """Under a misspelt key, hooks would not see what the tool is called with. Other tools may have no input."""
+    if isinstance(tool, dict) and "input" not in tool and tool_kind(tool) in KINDS_WITH_INPUT:
+        text = 'facts: tool.input is missing. Write the arguments by name: {"command": "ls"}'
+        raise BadRequestError(text, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def parse_json_object(body: bytes) -> dict[str, Any]:
