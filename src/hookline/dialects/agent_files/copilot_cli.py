@@ -1,6 +1,7 @@
 """The copilot_cli dialect: the hooks of GitHub Copilot in `.github/hooks/*.json`, for every other agent.
 
-An event that is written in camelCase has Copilot's own payload, matchers and names of tools; in PascalCase, Claude Code's.
+An event that is written in camelCase has Copilot's own payload, matchers and names of tools; in PascalCase, Claude Code's. Only
+the payload of PermissionRequest is Copilot's own in both.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ FORMAT: Final = define_format(
         stdin={
             **{name: {**_OWN_STDIN, **own} for name, own in _OWN_EVENTS.items()},
             **{name: {"hook_event_name": name, **_CLAUDE_STDIN, **own} for name, own in _CLAUDE_EVENTS.items()},
+            "PermissionRequest": {**_OWN_STDIN, **_OWN_EVENTS["permissionRequest"]},  # Copilot sends no other
         },
+        own_stdin_events=frozenset(("PermissionRequest",)),
         environment={"COPILOT_PROJECT_DIR": "{{workspace}}", "CLAUDE_PROJECT_DIR": "{{workspace}}"},
         unsupported_events=("userPromptTransformed", "errorOccurred", "ErrorOccurred"),
         file_keys=("version", "hooks", "disableAllHooks", "$schema", "description", "name"),

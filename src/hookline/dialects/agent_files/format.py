@@ -119,6 +119,7 @@ class AgentFormat:
     environment: Mapping[str, str] = field(default_factory=dict)  # templates
     expand_command: Callable[[str, str], str] | None = None  # replaces names in a command; given it and its file
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
+    own_stdin_events: frozenset[str] = frozenset()  # of these, the ones whose stdin has the agent's own names of tools
     runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
@@ -168,7 +169,9 @@ class AgentFormat:
     def stdin_template(self, event_name: str) -> DataTemplate:
         named = {self.event_key: event_name} if self.event_key else {}
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
-        return DataTemplate(_compile(value, PlaceholderResolver(self.vocabulary_at(event_name))))
+        has_own_names = event_name in self.own_stdin_events
+        vocabulary = self.vocabulary if has_own_names else self.vocabulary_at(event_name)
+        return DataTemplate(_compile(value, PlaceholderResolver(vocabulary)))
 
     def environment_templates(self, event_name: str) -> tuple[tuple[str, Template | None], ...]:
         names = PlaceholderResolver(self.vocabulary_at(event_name))
