@@ -94,6 +94,30 @@ def test_another_version_or_point_is_refused(intercept: Any) -> None:
     assert intercept("pre_memory_call")["reason"] == "unsupported_point"
 
 
+@pytest.mark.parametrize(
+    ("point", "context", "says"),
+    [
+        ("input", {}, "input has no content"),
+        ("input", {"input": "a secret"}, "input has no content"),
+        ("input", {"input": {"messages": ["a secret"]}}, "input has no content"),
+        ("pre_model_call", {}, "messages"),
+        ("pre_model_call", {"messages": {"role": "user"}}, "messages"),
+        ("post_tool_call", call("pwd"), "tool_result"),
+        ("post_tool_call", call("pwd", tool_result="a KEY"), "tool_result"),
+    ],
+)
+def test_a_context_without_what_its_point_has_is_an_exception(
+    intercept: Any, point: str, context: dict[str, Any], says: str
+) -> None:
+    """The host denies then. Hooks would see nothing to object to."""
+    with pytest.raises(TypeError, match=says):
+        intercept(point, **context)
+
+
+def test_a_tool_may_have_no_result(intercept: Any) -> None:
+    assert intercept("post_tool_call", **call("pwd", tool_result={"is_error": False}))["decision"] == "allow"
+
+
 def test_a_call_that_cannot_be_read_is_no_allow(intercept: Any) -> None:
     with pytest.raises(TypeError, match="tool_call"):
         intercept("pre_tool_call", tool_call={"name": "bash"})

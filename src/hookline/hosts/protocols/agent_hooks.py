@@ -46,11 +46,15 @@ class HooksInterceptor:
 
     async def _on_input(self, context: Mapping[str, Any]) -> JsonObject:
         content = _mapping(context, "input").get("content")
+        if content is None:
+            raise TypeError("input has no content")
         decision = await self._fire("prompt.submit", context, prompt=_text(content))
         return _verdict_of(decision, "$target.content", ("prompt",), _text(content))
 
     async def _before_model(self, context: Mapping[str, Any]) -> JsonObject:
         messages = context.get("messages")
+        if not isinstance(messages, list):
+            raise TypeError("messages is not a list")
         decision = await self._fire("history.request", context, request={"messages": messages})
         return _verdict_of(decision, "$target", ("request", "messages"), messages)
 
@@ -63,7 +67,9 @@ class HooksInterceptor:
         return _verdict_of(decision, "$target", ("tool", "input"), tool["input"])
 
     async def _after_tool(self, context: Mapping[str, Any]) -> JsonObject:
-        result = _mapping(context, "tool_result")
+        result = context.get("tool_result")
+        if not isinstance(result, dict):
+            raise TypeError("tool_result is not an object")
         value, ok = result.get("value"), result.get("is_error") is not True
         outcome = {"result": value, "ok": ok, **({} if ok else {"error": _text(value)})}
         decision = await self._fire("tool.after", context, tool={**_tool_facts(context), **outcome})
