@@ -58,6 +58,26 @@ def test_only_a_newline_ends_a_line_of_output(format: str, character: str) -> No
     assert (outcome.verdict, outcome.reason) == (Verdict.DENY, f"a{character}b")
 
 
+def test_exit_2_of_a_copilot_hook_denies_a_permission() -> None:
+    request = Event("approval.request", CALL.facts)
+    answer = parse(ResultFormat.COPILOT, {"behavior": "allow", "message": "no", "interrupt": True}, 2, event=request)
+    assert (answer.verdict, answer.reason, answer.halt) == (Verdict.DENY, "no", True)
+    for stdout in ("", "no JSON", '{"message": 5}', '{"message": "a", "message": "b"}'):
+        answer = counts_as(ResultFormat.COPILOT, stdout, 2, "not this", event=request)
+        assert (answer.verdict, answer.reason) == (Verdict.DENY, "not this")
+    with pytest.raises(ActionError):
+        parse(ResultFormat.COPILOT, "", 1, "broken", event=request)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_progress_of_a_copilot_hook_is_no_answer(indent: int | None) -> None:
+    """Copilot takes progress out of the output, wherever it stands."""
+    deny, progress = json.dumps(DENIES["copilot"], indent=indent), '{"type": "progress", "message": "checked"}'
+    for text in (f"{deny}\n{progress}\n", f"{progress}\n{deny}\n{progress}", f"{progress}\r\n{deny}\r\n"):
+        assert parse(ResultFormat.COPILOT, text).verdict is Verdict.DENY
+    assert parse(ResultFormat.COPILOT, progress) == Outcome()
+
+
 @pytest.mark.parametrize("format", [each for each in AGENTS if each not in (ResultFormat.CURSOR, ResultFormat.GEMINI)])
 @pytest.mark.parametrize("lines", ["{}", "checking\nHOOK_CONTROL\t{}"])
 def test_an_answer_that_is_not_json_is_a_failure(format: ResultFormat, lines: str) -> None:

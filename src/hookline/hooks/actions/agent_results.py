@@ -215,17 +215,35 @@ def _cursor_block(text: str, event: Event) -> Outcome:
 
 
 def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
-    """Before a tool every exit code but 0 denies; on other events a failure stops nothing."""
+    """Before a tool every exit code but 0 denies, at a permission 2 does; on other events a failure stops nothing."""
+    text = _without_progress(finished.stdout)
+    if finished.exit_code and event.name == "tool.before":
+        said = finished.stderr.strip() or finished.stdout.strip() or f"exit code {finished.exit_code}"
+        return Outcome(Verdict.DENY, said[:MAX_REASON_CHARS])
+    if finished.exit_code == 2 and event.name == "approval.request":
+        given = _object_or_empty(text)
+        decided = _parse_copilot_approval({**given, "behavior": "deny"}, None)
+        return replace(decided, reason=decided.reason or finished.stderr.strip()[:MAX_REASON_CHARS])
     if finished.exit_code:
-        if event.name == "tool.before":
-            said = finished.stderr.strip() or finished.stdout.strip() or f"exit code {finished.exit_code}"
-            return Outcome(Verdict.DENY, said[:MAX_REASON_CHARS])
         raise _failure(finished)
-    answer = _last_object(strip_padding(finished.stdout), finished, event)
+    answer = _last_object(strip_padding(text), finished, event)
     if answer is None:
-        _reject_invalid_json(finished.stdout)
+        _reject_invalid_json(text)
         return SILENT
     return _parse_copilot_answer(answer, event)
+
+
+def _without_progress(text: str) -> str:
+    """Copilot takes progress out of the output, wherever it stands."""
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if _object_or_empty(line).get("type") != "progress")
+
+
+def _object_or_empty(text: str) -> dict[str, Any]:
+    try:
+        return parse_answer_object(text) or {}
+    except DuplicateKey:
+        return {}
 
 
 def _parse_copilot_answer(answer: dict[str, Any], event: Event) -> Outcome:
