@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -194,6 +195,20 @@ async def test_an_ended_session_is_reopened_and_a_busy_one_is_cancelled(tmp_path
         assert (await client.get(f"/sessions/{id}")).json()["state"] == "ended"
         assert (await client.post(f"/sessions/{id}/messages", {"text": "more"})).status_code == 409
         assert (await client.post(f"/sessions/{id}/reopen")).json()["state"] == "idle"
+
+
+@async_test
+async def test_of_messages_at_the_same_time_one_is_taken(tmp_path: Path) -> None:
+    slow = "steps: [{call: {bash: {command: sleep 30}}}]"
+    async with agent_of(tmp_path, slow) as (hub, client, watcher, agent):
+        id = (await client.post("/sessions", {"agent": agent})).json()["id"]
+        messages = (client.post(f"/sessions/{id}/messages", {"text": f"go {number}"}) for number in range(5))
+        answers = await asyncio.gather(*messages)
+        assert sorted(each.status_code for each in answers) == [202, 409, 409, 409, 409]
+        await eventually(lambda: "call" in watcher.types())
+        assert hub.sessions.is_running(id)
+        assert len(watcher.of("user")) == 1
+        assert (await client.post(f"/sessions/{id}/cancel")).json() == {"ok": True}
 
 
 @async_test

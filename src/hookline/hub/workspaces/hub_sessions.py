@@ -75,12 +75,12 @@ class HubSessions:
 
     async def say(self, id: str, text: str, user: str) -> None:
         """Returns at once; what happens comes on the bus. Raises SessionBusy while it works."""
-        if id in self._running or len(self._running) >= _MAX_RUNNING:
-            raise SessionBusy("the agent is still working; cancel it, or wait")
         row = await self.find(id)
         if row.ended is not None:
             raise SessionBusy(f"the session has ended ({row.ended}); reopen it first")
         session = await self._open(row, user)
+        if id in self._running or len(self._running) >= _MAX_RUNNING:  # last: of two messages at once, one begins
+            raise SessionBusy("the agent is still working; cancel it, or wait")
         self._updates.tell_message(id, row.agent, text)
         self._running[id] = asyncio.ensure_future(self._exchange(session, text))
 
@@ -88,7 +88,7 @@ class HubSessions:
         """Continues an exchange that was interrupted. False if there is nothing to continue."""
         row = await self.find(id)
         session = await self._open(row, user)
-        if id in self._running or not await session.is_unfinished():
+        if not await session.is_unfinished() or id in self._running:
             return False
         self._running[id] = asyncio.ensure_future(self._exchange(session, None))
         return True
