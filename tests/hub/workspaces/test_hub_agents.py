@@ -34,6 +34,18 @@ async def test_an_agent_is_kept_with_its_directory(tmp_path: Path) -> None:
 
 
 @async_test
+async def test_an_agent_never_gets_what_a_removed_one_left(tmp_path: Path) -> None:
+    async with open_hub(tmp_path, agents_path=tmp_path / "agents") as hub:
+        first = await hub.agents.add("maria", **ABOUT)
+        (Path(first.workspace) / "notes").write_text("Maria's")
+        await hub.agents.remove(first.id)
+        second = await hub.agents.add("paul", **ABOUT)
+        assert second.id != first.id  # the rules of the id stay, too
+        assert list(Path(second.workspace).iterdir()) == []
+        assert (Path(first.workspace) / "notes").exists()
+
+
+@async_test
 async def test_its_app_has_its_prompt_model_and_tools(tmp_path: Path) -> None:
     async with open_hub(tmp_path, agents_path=tmp_path / "agents") as hub:
         row = await hub.agents.add("maria", **ABOUT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,13 +42,23 @@ class HubAgents:
     async def add(self, by: str, **about: Any) -> AgentRow:
         await self.load()
         base = _NOT_IN_ID.sub("-", str(about["name"]).lower()).strip("-")[:40] or "agent"
-        id = base if base not in self._rows else f"{base}-{uuid.uuid4().hex[:6]}"
-        workspace = (self._directory / id).absolute()
-        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        id, workspace = self._make_directory(base)
         row = AgentRow(id=id, workspace=str(workspace.resolve()), by=by, created=time.time(), **about)
         await self._table.add(row)
         await self.load()
         return row
+
+    def _make_directory(self, base: str) -> tuple[str, Path]:
+        """With the id, which is the directory's name. A removed agent's is not taken again: it has its files and rules."""
+        id = base
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            workspace = (self._directory / id).absolute()
+            if id not in self._rows:
+                with suppress(FileExistsError):
+                    workspace.mkdir(mode=0o700)
+                    return id, workspace
+            id = f"{base}-{uuid.uuid4().hex[:6]}"
 
     async def change(self, id: str, **changed: Any) -> AgentRow:
         """Raises HooklineError if there is no such agent. It counts for sessions that begin afterwards."""
@@ -67,4 +78,5 @@ class HubAgents:
 
 def app_of(row: AgentRow) -> App:
     prompt = Prompt("main", row.prompt, tools=tuple(row.tools) or None)
-    return App((Agent(row.id, AgentSide(prompt), name=row.name),), model=row.model or None)
+    model = row.model or None
+    return App((Agent(row.id, AgentSide(prompt), name=row.name, model=model),), model=model)
