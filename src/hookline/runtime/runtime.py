@@ -391,6 +391,10 @@ class Runtime:
             self._models.setdefault(key, made)
         return self._models[key]
 
+    def use_app(self, app: App) -> None:
+        """Sessions that begin from now on use the agents of this app. Those that run keep theirs."""
+        self.app = app
+
     async def use_model(self, name: str) -> Model:
         """Switches all agents to this model from the next request on. Raises HooklineError if it does not exist."""
         before = self._settings

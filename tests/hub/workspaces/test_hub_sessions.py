@@ -212,6 +212,21 @@ async def test_of_messages_at_the_same_time_one_is_taken(tmp_path: Path) -> None
 
 
 @async_test
+async def test_a_changed_agent_counts_for_sessions_that_begin_afterwards(tmp_path: Path) -> None:
+    async with agent_of(tmp_path) as (hub, client, watcher, agent):
+        before = (await client.post("/sessions", {"agent": agent})).json()["id"]
+        changed = await client.http.patch(f"/api/v1/agents/{agent}", json={"tools": ["read_file"]})
+        assert changed.status_code == 200
+        after = (await client.post("/sessions", {"agent": agent})).json()["id"]
+        await say(hub, client, after, "go")
+        await eventually(lambda: watcher.of("result"))
+        assert (watcher.of("result")[0]["ran"], "may not use bash" in watcher.of("result")[0]["error"]) == (False, True)
+        await say(hub, client, before, "go")
+        await eventually(lambda: len(watcher.of("result")) == 2)
+        assert watcher.of("result")[1]["ok"] is True
+
+
+@async_test
 async def test_what_does_not_exist_is_not_found(tmp_path: Path) -> None:
     async with agent_of(tmp_path) as (_, client, _, _):
         for method, path in (("GET", ""), ("GET", "/messages"), ("POST", "/cancel"), ("POST", "/end"), ("DELETE", "")):

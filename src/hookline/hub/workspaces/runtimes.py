@@ -28,12 +28,20 @@ class Runtimes:
         self._open: dict[Path, _OpenRuntime] = {}
 
     async def get(self, workspace: Path) -> Runtime:
-        """Raises HooklineError or ConfigError if the workspace cannot be used; the next call tries again."""
+        """With its agent as it is now: somebody may have changed it since the runtime was opened.
+
+        Raises HooklineError or ConfigError if the workspace cannot be used; the next call tries again.
+        """
         place = workspace.resolve()
         known = self._open.get(place)
         if known is None or (known.task.done() and known.ready.done()):
             known = self._open[place] = self._start(place)
-        return await asyncio.shield(known.ready)
+            return await asyncio.shield(known.ready)
+        runtime = await asyncio.shield(known.ready)
+        app = (await self._settings_for(place)).app
+        if app is not None:
+            runtime.use_app(app)
+        return runtime
 
     @property
     def running(self) -> list[Runtime]:
