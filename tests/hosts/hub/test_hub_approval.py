@@ -70,6 +70,50 @@ def test_a_changed_input_is_decided_again(
         assert settled.decision.event.facts["tool"]["input"] == (edited or {"command": "git push"})
 
 
+def test_the_hub_is_told_if_hooks_deny_what_a_person_let_run(tmp_path: Path) -> None:
+    """Also without a record of this host."""
+    event = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "git push"}}})
+
+    async def work(command: str) -> tuple[Any, ...]:
+        async with serve_hub(tmp_path) as (hub, _):
+            asked = Decision(event, Verdict.ASK, "Really?", "ask-push")
+            settling = asyncio.ensure_future(settle_ask(joined(tmp_path), asked, MINUTE, True, GUARD.decide))
+            id = (await waiting(hub))["id"]
+            await hub.approvals.answer(id, True, "maria", edited={"command": command}, remember="session")
+            assert await settling is not None
+            found = await hub.approvals.find(id)
+            assert found is not None
+            return found["state"], found["by"], found["edited"]
+
+    assert asyncio.run(work("rm -rf /")) == ("denied", "maria", {"command": "rm -rf /"})
+    assert asyncio.run(work("git push --dry-run")) == ("approved", "maria", {"command": "git push --dry-run"})
+
+
+def test_a_hub_that_ends_before_it_is_told_holds_nobody_up(tmp_path: Path) -> None:
+    event = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "git push"}}})
+
+    async def work() -> SettledAsk | None:
+        has_ended = asyncio.Event()
+
+        async def decide(edited: Event) -> Decision:
+            await has_ended.wait()
+            return await GUARD.decide(edited)
+
+        async with serve_hub(tmp_path) as (hub, _):
+            asked = Decision(event, Verdict.ASK, "Really?", "ask-push")
+            settling = asyncio.ensure_future(settle_ask(joined(tmp_path), asked, MINUTE, True, decide))
+            id = (await waiting(hub))["id"]
+            await hub.approvals.answer(id, True, "maria", edited={"command": "rm -rf /"})
+            await asyncio.wait([settling], timeout=0.5)
+        has_ended.set()
+        async with asyncio.timeout(10):
+            return await settling
+
+    settled = asyncio.run(work())
+    assert settled is not None
+    assert settled.decision.denied
+
+
 def test_asking_at_the_hub_is_a_setting(tmp_path: Path) -> None:
     from hookline.hosts.hub.hub_approval import should_ask_hub
 

@@ -70,6 +70,24 @@ async def test_an_answer_on_the_socket_takes_what_the_api_takes(tmp_path: Path) 
 
 
 @async_test
+async def test_only_the_host_that_asked_tells_that_an_approved_edit_was_denied(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        host, other = [Client(hub, (await hub.access.add_key(name))[0]) for name in ("host", "other")]
+        approver = Client(hub, await token_of(hub, Role.APPROVER))
+        asked = {"host": "codex", "tool": "Bash", "input": {"command": "git push"}, "can_edit": True}
+        edited, plain = [(await host.post("/approvals", asked)).json()["id"] for _ in range(2)]
+        assert (await host.post(f"/approvals/{edited}/denial")).status_code == 404  # nobody has answered
+        for id, answer in ((edited, {"yes": True, "input": {"command": "rm x"}}), (plain, {"yes": True})):
+            assert (await approver.post(f"/approvals/{id}/answer", answer)).status_code == 200
+        assert (await other.post(f"/approvals/{edited}/denial")).status_code == 404
+        assert (await approver.post(f"/approvals/{edited}/denial")).status_code == 403
+        assert (await host.post(f"/approvals/{plain}/denial")).status_code == 404
+        assert (await host.post(f"/approvals/{edited}/denial")).status_code == 200
+        states = {id: (await approver.get(f"/approvals/{id}")).json()["state"] for id in (edited, plain)}
+        assert states == {edited: "denied", plain: "approved"}
+
+
+@async_test
 async def test_approvals_of_sessions_in_the_database_wait_here_too(tmp_path: Path) -> None:
     async with open_hub(tmp_path) as hub:
         now = time.time()

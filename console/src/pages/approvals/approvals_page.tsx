@@ -46,7 +46,7 @@ export function ApprovalsPage(): JSX.Element {
                       {approval.by ? `${approval.by}, ` : ""}
                       <Ago at={approval.answered_at ?? approval.created} />
                     </span>
-                    {approval.edited != null && !approval.denied_by && <span class="muted answered-why">Edited, then decided again by hooks</span>}
+                    {approval.edited != null && !approval.denied_by && <span class="muted answered-why">{describeEdit(approval)}</span>}
                     {approval.denied_by && (
                       <span class="muted answered-why">
                         Edited, and then denied by <a href={`/decisions/${encodeURIComponent(approval.denied_by.decision)}`}>{approval.denied_by.hook || "a hook"}</a>: {approval.denied_by.reason}
@@ -62,6 +62,11 @@ export function ApprovalsPage(): JSX.Element {
       </When>
     </Page>
   );
+}
+
+/** Until the record of the host is here, only the state tells what hooks decided. */
+export function describeEdit(approval: Approval): string {
+  return approval.state === "denied" ? "Edited, and then denied by hooks" : "Edited, then decided again by hooks";
 }
 
 function summary(approval: Approval): string {

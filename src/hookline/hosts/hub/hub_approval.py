@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Final
@@ -10,7 +11,7 @@ from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub
-from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
+from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub, report_denied_edit
 from hookline.lazy_dataclasses import dataclass, replace
 
 _UNATTENDED_MODES: Final = ("bypassPermissions", "dontAsk")  # in which Claude Code shows no question
@@ -37,25 +38,33 @@ async def settle_ask(
     """The decision with the person's answer. None if nobody answered: then the host does what it would do without a hub.
 
     An input that the person changed is decided again, as the hooks' own: a deny counts, an ask is answered by the person who
-    wrote it.
+    wrote it. The hub is told of a deny.
     """
+    until = time.monotonic() + patience.total_seconds()
     answer = await ask_hub(hub, _question_about(decision, can_edit), patience)
     if answer is None:
         return None
+    settled = SettledAsk(await _apply_answer(decision, answer, can_edit, decide), answer)
+    if answer.edited is not None and (settled.decision.denied or settled.decision.halt):
+        await report_denied_edit(hub, answer.question, until - time.monotonic())
+    return settled
+
+
+async def _apply_answer(decision: Decision, answer: HubAnswer, can_edit: bool, decide: DecideAgain) -> Decision:
     if not answer.approved:
         why = f": {answer.why}" if answer.why else ""
         reason = f"{decision.reason or 'This was not approved'} ({answer.by or 'a person'} denied it{why})"
-        return SettledAsk(replace(decision, verdict=Verdict.DENY, reason=reason), answer)
+        return replace(decision, verdict=Verdict.DENY, reason=reason)
     if answer.edited is None:
-        return SettledAsk(replace(decision, verdict=Verdict.ALLOW, reason=_approval_text(answer)), answer)
+        return replace(decision, verdict=Verdict.ALLOW, reason=_approval_text(answer))
     if not can_edit:
         reason = f"{decision.reason} (the input was changed, which cannot be done here)"
-        return SettledAsk(replace(decision, verdict=Verdict.DENY, reason=reason), answer)
+        return replace(decision, verdict=Verdict.DENY, reason=reason)
     again = await decide(_with_input(decision.event, answer.edited))
     if again.denied or again.halt:
-        return SettledAsk(again, answer)
+        return again
     notes = (*decision.notes, *again.notes)
-    return SettledAsk(replace(again, verdict=Verdict.ALLOW, reason=_approval_text(answer), notes=notes), answer)
+    return replace(again, verdict=Verdict.ALLOW, reason=_approval_text(answer), notes=notes)
 
 
 def _approval_text(answer: HubAnswer) -> str:

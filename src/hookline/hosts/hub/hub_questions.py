@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from hookline.hooks.session_facts import login_name
 from hookline.hosts.hub.hub_file import JoinedHub
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, field
 
 _CONNECT_TIMEOUT: Final = 1.0  # seconds: a hub that is away must not hold up the host
 _POST_TIMEOUT: Final = 30.0  # seconds for a busy hub to store the question; who gives up leaves it there unanswered
@@ -27,6 +27,7 @@ _POLL_MARGIN: Final = 5.0  # seconds for the answer of a poll to arrive
 _RETRY_SECONDS: Final = 0.5
 _RESTART_SECONDS: Final = 60.0  # for a hub that ended before it confirmed the question to come back
 _WITHDRAW_TIMEOUT: Final = 2.0
+_DENIAL_TIMEOUT: Final = 2.0
 
 log = logging.getLogger("hookline")
 
@@ -66,6 +67,7 @@ class HubAnswer:
     by: str
     edited: dict[str, Any] | None = None  # the input, if the person changed it: hooks must decide about it
     why: str = ""
+    question: str = field(default="", compare=False)  # its id
 
 
 async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) -> HubAnswer | None:
@@ -82,6 +84,18 @@ async def ask_hub(hub: JoinedHub, question: HubQuestion, patience: timedelta) ->
         except asyncio.CancelledError:
             await asyncio.shield(sender.withdraw())
             raise
+
+
+async def report_denied_edit(hub: JoinedHub, question: str, seconds: float) -> None:
+    """Tells that hooks denied what the person let run. The hub may never get the record of this host. Never raises for a
+    fault of the hub.
+    """
+    http = importlib.import_module("httpx2")
+    try:
+        async with asyncio.timeout(min(_DENIAL_TIMEOUT, seconds)), _client(hub) as client:
+            await client.post(f"/approvals/{question}/denial")
+    except (TimeoutError, http.HTTPError) as error:
+        log.debug("the hub does not know that an edited input was denied: %s", type(error).__name__)
 
 
 @asynccontextmanager
@@ -173,7 +187,7 @@ async def _wait_for_answer(client: Any, id: str, until: float) -> HubAnswer | No
             return None
         except (http.HTTPError, ValueError):  # the hub may be restarting
             found = None
-        answer = _parse_answer(found)
+        answer = _parse_answer(found, id)
         if answer is not None:
             return answer
         if not isinstance(found, dict):
@@ -183,7 +197,7 @@ async def _wait_for_answer(client: Any, id: str, until: float) -> HubAnswer | No
     return None
 
 
-def _parse_answer(found: Any) -> HubAnswer | None:
+def _parse_answer(found: Any, id: str) -> HubAnswer | None:
     """Only a clear yes is a yes."""
     if not isinstance(found, dict) or found.get("state") not in ("approved", "denied"):
         return None
@@ -194,4 +208,5 @@ def _parse_answer(found: Any) -> HubAnswer | None:
         by if isinstance(by, str) else "",
         edited if isinstance(edited, dict) else None,
         why if isinstance(why, str) else "",
+        id,
     )

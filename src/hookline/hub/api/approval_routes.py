@@ -102,6 +102,14 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
     return await _describe_question(hub, caller, found["id"])
 
 
+@router.post("/approvals/{id}/denial", Role.REPORTER)
+async def deny_edit(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """Tells that hooks of the host that asked denied the input that a person let run instead: the state becomes `denied`"""
+    if not await hub.approvals.deny_edit(id[:64], caller.credential):
+        raise ApiError(404, "there is no such question, or no changed input was approved")
+    return {"ok": True}
+
+
 @router.delete("/approvals/{id}", Role.REPORTER)
 async def withdraw(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Withdraws a question: the host that asked does not wait any more."""

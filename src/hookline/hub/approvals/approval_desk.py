@@ -135,6 +135,14 @@ class ApprovalDesk:
         await self._look_everywhere()
         return True
 
+    async def deny_edit(self, id: str, key: str) -> bool:
+        """By the host that asked: its hooks denied the input that the person let run."""
+        if not await self.is_asked_by(id, key) or not await self._questions.deny_edit(id):
+            return False
+        if (found := await self.find(id)) is not None:
+            await self._publish_answer(found, f"edit-denied:{id}")
+        return True
+
     async def waiting(self) -> list[dict[str, Any]]:
         now = time.time()
         questions = [_question_json(row) for row in await self._questions.waiting() if row.expires > now]

@@ -34,7 +34,7 @@ class DeniedEdits:
 
     def watch(self, question: Question) -> None:
         """A question that was just answered."""
-        if _is_edit(question):
+        if _is_edit(question) and question["state"] == "approved":
             self._recent[_call_of_edit(question)] = question
             while len(self._recent) > _MAX_RECENT:
                 del self._recent[next(iter(self._recent))]
@@ -51,7 +51,8 @@ class DeniedEdits:
 
 
 def _is_edit(question: Question) -> bool:
-    return question["edited"] is not None and question["state"] == "approved"
+    """Its state is `denied` if the host has told that hooks denied it: a person's no has no edited input."""
+    return question["edited"] is not None and question["state"] in ("approved", "denied")
 
 
 def _call_of_edit(question: Question) -> CallName:

@@ -114,6 +114,12 @@ class QuestionTable:
         statement = update(questions).where(*is_open).values(**column_values(values))
         return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)
 
+    async def deny_edit(self, id: str) -> bool:
+        """Hooks denied the input that a person let run instead. False if no such answer was given."""
+        is_edit = questions.c.id == id, questions.c.state == "approved", questions.c.edited.is_not(None)
+        statement = update(questions).where(*is_edit).values(state="denied")
+        return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)
+
     async def expire(self, now: float) -> list[str]:
         """Closes those whose time is over, and returns their ids."""
         late = await self._select(questions.c.state == WAITING, questions.c.expires <= now)
