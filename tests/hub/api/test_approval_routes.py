@@ -88,6 +88,17 @@ async def test_only_the_host_that_asked_tells_that_an_approved_edit_was_denied(t
 
 
 @async_test
+async def test_an_edit_that_only_changes_the_type_of_a_value_counts(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        host = Client(hub, (await hub.access.add_key("host"))[0])
+        approver = Client(hub, await token_of(hub, Role.APPROVER))
+        asked = {"host": "codex", "tool": "Deploy", "input": {"force": 1}, "can_edit": True}
+        id = (await host.post("/approvals", asked)).json()["id"]
+        answered = await approver.post(f"/approvals/{id}/answer", {"yes": True, "input": {"force": True}})
+        assert answered.json()["edited"] == {"force": True}
+
+
+@async_test
 async def test_approvals_of_sessions_in_the_database_wait_here_too(tmp_path: Path) -> None:
     async with open_hub(tmp_path) as hub:
         now = time.time()

@@ -13,6 +13,7 @@ from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.bus.event_bus import CommandError
 from hookline.hub.context.running_hub import Hub
+from hookline.runtime.gate import fingerprint
 
 router = RoleRouter("approvals")
 
@@ -91,7 +92,7 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
     found = await hub.approvals.find(id[:64])
     if found is None:
         raise ApiError(404, "there is no such question")
-    edited = body.input if body.yes and body.input is not None and body.input != found["input"] else None
+    edited = body.input if body.yes and body.input is not None and _differs(body.input, found["input"]) else None
     if edited is not None and not found["can_edit"]:
         raise ApiError(422, "this host cannot run a changed input")
     more = {"edited": edited, "why": body.reason or None, "remember": body.remember if body.yes else None}
@@ -131,6 +132,11 @@ def add_approval_commands(hub: Hub) -> None:
             raise CommandError(error.error) from None
 
     hub.bus.add_command("answer", answer_question, Role.APPROVER)
+
+
+def _differs(edited: dict[str, Any], asked: Any) -> bool:
+    """Python's own comparison takes `1` for `true`."""
+    return fingerprint("", edited) != fingerprint("", asked)
 
 
 def _explain_answer(error: ValidationError) -> str:
