@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hookline.hub.access.roles import Role
-from hub.hub_sandbox import Writer, async_test, open_client
+from hub.hub_sandbox import Client, Writer, async_test, open_client, open_hub, token_of
 
 DENY = {
     "matcher": "^bash$",
@@ -63,6 +63,20 @@ async def test_what_is_wrong_is_refused_and_told(tmp_path: Path) -> None:
         assert (late.status_code, late.json()["detail"]) == (409, {"head": 1})
         assert (await client.get("/rules/nobody")).status_code == 404
         assert (await client.delete("/rules/everyone/rules/nothing", params={"base": 1})).status_code == 404
+
+
+@async_test
+async def test_a_rule_is_changed_in_the_text_that_another_hub_saved_just_now(tmp_path: Path) -> None:
+    async with open_client(tmp_path, Role.EDITOR) as client, open_hub(tmp_path) as other:
+        second = Client(other, await token_of(other, Role.EDITOR))
+        for number, each in enumerate((client, second, client)):
+            body = {"event": "PreToolUse", "rule": {**DENY, "id": f"rule-{number}"}, "base": number}
+            assert (await each.post("/rules/everyone/rules", body)).status_code == 201
+        changed = {"event": "PreToolUse", "rule": {**DENY, "reason": "Never"}, "base": 3}
+        assert (await second.http.patch("/api/v1/rules/everyone/rules/rule-1", json=changed)).status_code == 200
+        assert (await client.delete("/rules/everyone/rules/rule-0", params={"base": 4})).status_code == 200
+        rules = (await client.get("/rules/everyone")).json()["rules"]
+        assert [(each["id"], each["rule"]["reason"]) for each in rules] == [("rule-1", "Never"), ("rule-2", "No deleting")]
 
 
 @async_test

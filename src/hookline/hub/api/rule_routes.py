@@ -118,8 +118,9 @@ async def rollback(set: str, body: RollbackBody, hub: HubOfRequest, caller: Call
 async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Adds one rule. `base` as with `PUT`."""
     id = _check_set(set).id
+    text = await _text_at(hub, id, body.base)
     try:
-        text, rule = add_rule(hub.rules.text(id), body.event, body.rule)
+        text, rule = add_rule(text, body.event, body.rule)
     except HooklineError as error:
         raise ApiError(422, str(error)) from None
     return {**await _save(hub, id, text, body.base, caller.name, body.note or f"add {rule}"), "id": rule}
@@ -129,8 +130,9 @@ async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfReque
 async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
     """Changes one rule, written as the form writes it. `base` as with `PUT`."""
     id = _check_set(set).id
+    text = await _text_at(hub, id, body.base)
     try:
-        text = change_rule(hub.rules.text(id), rule, body.event, body.rule)
+        text = change_rule(text, rule, body.event, body.rule)
     except HooklineError as error:
         _raise_rule_error(error)
     return await _save(hub, id, text, body.base, caller.name, body.note or f"change {rule}")
@@ -140,8 +142,9 @@ async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller:
 async def remove(set: str, rule: str, hub: HubOfRequest, caller: CallerOfRequest, base: int) -> dict[str, Any]:
     """Removes one rule. `base` as with `PUT`."""
     id = _check_set(set).id
+    text = await _text_at(hub, id, base)
     try:
-        text = remove_rule(hub.rules.text(id), rule)
+        text = remove_rule(text, rule)
     except HooklineError as error:
         _raise_rule_error(error)
     return await _save(hub, id, text, base, caller.name, f"remove {rule}")
@@ -178,11 +181,23 @@ def _raise_rule_error(error: HooklineError) -> NoReturn:
     raise ApiError(404 if isinstance(error, NoSuchRule) else 422, str(error)) from None
 
 
+async def _text_at(hub: Hub, set: str, base: int) -> str:
+    """Raises ApiError 409 if `base` is not the last version: a rule must not be changed in another text than the editor's."""
+    try:
+        return await hub.rules.text_at(set, base)
+    except RuleConflict as error:
+        raise _conflict(hub, set, error) from None
+
+
+def _conflict(hub: Hub, set: str, error: RuleConflict) -> ApiError:
+    return ApiError(409, str(error), {"head": hub.rules.head(set)})
+
+
 async def _save(hub: Hub, set: str, text: str, base: int, by: str, note: str) -> dict[str, Any]:
     try:
         version = await hub.rules.save(set, text, min(base, 1_000_000), by, note)
     except RuleConflict as error:
-        raise ApiError(409, str(error), {"head": hub.rules.head(set)}) from None
+        raise _conflict(hub, set, error) from None
     except BadRules as error:
         raise ApiError(422, str(error), problems_json(error.problems)) from None
     await hub.bus.publish("rules_changed", {"set": set, "version": version.number, "by": by}, rooms=("live",))

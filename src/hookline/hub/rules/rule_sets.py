@@ -137,6 +137,17 @@ class RuleSets:
         version = self._heads.get(set)
         return 0 if version is None else version.number
 
+    async def text_at(self, set: str, version: int) -> str:
+        """Raises RuleConflict if it is not the last version. Another hub may have saved it just now."""
+        if self.head(set) != version:
+            await self.load()
+        if self.head(set) != version:
+            raise self._conflict(set)
+        return self.text(set)
+
+    def _conflict(self, set: str) -> RuleConflict:
+        return RuleConflict(f"version {self.head(set)} was saved meanwhile; look at it first")
+
     async def save(self, set: str, text: str, base: int, by: str, note: str) -> RuleVersionRow:
         """A new version. Raises BadRules if it has errors, RuleConflict if `base` is not the last one."""
         row = parse_set_id(set)
@@ -146,7 +157,7 @@ class RuleSets:
         version = RuleVersionRow(set, base + 1, text, by, time.time(), note)
         if not await self.table.add_version(row, version):
             await self.load()
-            raise RuleConflict(f"version {self.head(set)} was saved meanwhile; look at it first")
+            raise self._conflict(set)
         await self.load()
         return version
 
