@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 
 from hookline.hub.access.roles import Role
@@ -76,7 +78,10 @@ async def test_a_rule_is_changed_in_the_text_that_another_hub_saved_just_now(tmp
         assert (await second.http.patch("/api/v1/rules/everyone/rules/rule-1", json=changed)).status_code == 200
         assert (await client.delete("/rules/everyone/rules/rule-0", params={"base": 4})).status_code == 200
         rules = (await client.get("/rules/everyone")).json()["rules"]
-        assert [(each["id"], each["rule"]["reason"]) for each in rules] == [("rule-1", "Never"), ("rule-2", "No deleting")]
+        assert [(each["id"], each["rule"]["reason"]) for each in rules] == [
+            ("rule-1", "Never"),
+            ("rule-2", "No deleting"),
+        ]
 
 
 @async_test
@@ -101,6 +106,27 @@ async def test_a_text_is_checked_and_previewed_without_saving_it(tmp_path: Path)
         found = (await client.post("/rules/everyone/preview", {"text": '{"hooks": {}}'})).json()
         assert (found["events"], found["items"]) == (0, [])
         assert (await client.get("/rules/everyone")).json()["head"] == 0
+
+
+@async_test
+async def test_the_hub_answers_others_while_it_checks_a_long_text(tmp_path: Path) -> None:
+    rules = [{"id": f"r{number}", **DENY, "inputMatchers": {"command": f"x{number}"}} for number in range(3000)]
+    text = json.dumps({"hooks": {"PreToolUse": rules}})
+    async with open_client(tmp_path, Role.EDITOR) as client:
+        loop = asyncio.get_running_loop()
+        for save in (
+            lambda: client.post("/rules/everyone/check", {"text": text}),
+            lambda: client.http.put("/api/v1/rules/everyone", json={"text": text, "base": 0}),
+            lambda: client.get("/rules/everyone"),
+        ):
+            began = last = loop.time()
+            longest = 0.0
+            answering = asyncio.ensure_future(save())
+            while not answering.done():
+                await asyncio.sleep(0)
+                longest, last = max(longest, loop.time() - last), loop.time()
+            assert answering.result().status_code == 200
+            assert longest < (loop.time() - began) / 2
 
 
 @async_test

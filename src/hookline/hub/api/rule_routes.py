@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, NoReturn
 
 from pydantic import Field
@@ -90,13 +91,14 @@ async def list_versions(set: str, hub: HubOfRequest) -> dict[str, Any]:
 @router.post("/rules/{set:path}/check", Role.EDITOR)
 async def check(set: str, body: TextBody, hub: HubOfRequest) -> dict[str, Any]:
     """The problems of a text, without saving it."""
-    return {"problems": problems_json(check_rules(body.text, _check_set(set).id).problems)}
+    checked = await asyncio.to_thread(check_rules, body.text, _check_set(set).id)
+    return {"problems": problems_json(checked.problems)}
 
 
 @router.post("/rules/{set:path}/preview", Role.EDITOR)
 async def preview(set: str, body: PreviewBody, hub: HubOfRequest) -> dict[str, Any]:
     """How many recorded events these rules would have heard, and which decisions would differ."""
-    checked = check_rules(body.text, _check_set(set).id)
+    checked = await asyncio.to_thread(check_rules, body.text, _check_set(set).id)
     if checked.has_errors:
         raise ApiError(422, "the rules have errors", problems_json(checked.problems))
     chosen = DecisionFilter(host=body.host[:256], session=body.session[:256], tool=body.tool[:256])
@@ -120,7 +122,7 @@ async def add(set: str, body: RuleBody, hub: HubOfRequest, caller: CallerOfReque
     id = _check_set(set).id
     text = await _text_at(hub, id, body.base)
     try:
-        text, rule = add_rule(text, body.event, body.rule)
+        text, rule = await asyncio.to_thread(add_rule, text, body.event, body.rule)
     except HooklineError as error:
         raise ApiError(422, str(error)) from None
     return {**await _save(hub, id, text, body.base, caller.name, body.note or f"add {rule}"), "id": rule}
@@ -132,7 +134,7 @@ async def change(set: str, rule: str, body: RuleBody, hub: HubOfRequest, caller:
     id = _check_set(set).id
     text = await _text_at(hub, id, body.base)
     try:
-        text = change_rule(text, rule, body.event, body.rule)
+        text = await asyncio.to_thread(change_rule, text, rule, body.event, body.rule)
     except HooklineError as error:
         _raise_rule_error(error)
     return await _save(hub, id, text, body.base, caller.name, body.note or f"change {rule}")
@@ -144,7 +146,7 @@ async def remove(set: str, rule: str, hub: HubOfRequest, caller: CallerOfRequest
     id = _check_set(set).id
     text = await _text_at(hub, id, base)
     try:
-        text = remove_rule(text, rule)
+        text = await asyncio.to_thread(remove_rule, text, rule)
     except HooklineError as error:
         _raise_rule_error(error)
     return await _save(hub, id, text, base, caller.name, f"remove {rule}")
@@ -157,11 +159,11 @@ async def get_set(set: str, hub: HubOfRequest) -> dict[str, Any]:
     text = hub.rules.text(row.id)
     fires = await hub.hook_fires.count()
     try:
-        rules = [{**each, **fires.of(each["id"]).as_json()} for each in list_rules(text)]
+        rules = [{**each, **fires.of(each["id"]).as_json()} for each in await asyncio.to_thread(list_rules, text)]
     except HooklineError:
         rules = []
-    problems = problems_json(check_rules(text, row.id).problems)
-    return {**_set_json(hub, row), "text": text, "rules": rules, "problems": problems}
+    checked = await asyncio.to_thread(check_rules, text, row.id)
+    return {**_set_json(hub, row), "text": text, "rules": rules, "problems": problems_json(checked.problems)}
 
 
 @router.put("/rules/{set:path}", Role.EDITOR)

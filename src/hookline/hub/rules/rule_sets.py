@@ -68,7 +68,7 @@ def parse_set_id(id: str) -> RuleSetRow:
 
 
 def check_rules(text: str, set: str) -> CheckedRules:
-    """Its hooks, and all problems: with the lines of the text."""
+    """Its hooks, and all problems: with the lines of the text. It takes seconds for a long text, so use a thread."""
     if len(text) > _MAX_TEXT:
         what = f"the text is longer than {_MAX_TEXT} characters"
         return CheckedRules((), (Problem("too-long", _file_name(set), 1, what),))
@@ -151,7 +151,7 @@ class RuleSets:
     async def save(self, set: str, text: str, base: int, by: str, note: str) -> RuleVersionRow:
         """A new version. Raises BadRules if it has errors, RuleConflict if `base` is not the last one."""
         row = parse_set_id(set)
-        checked = check_rules(text, set)
+        checked = await asyncio.to_thread(check_rules, text, set)
         if checked.has_errors:
             raise BadRules(checked.problems)
         version = RuleVersionRow(set, base + 1, text, by, time.time(), note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import mimetypes
 import shutil
@@ -49,7 +50,7 @@ class SessionImport:
         """Raises BadRules if its rules have errors: a session never comes without its guards. Raises Denied."""
         hooks = given.dependencies.hooks
         text = json.dumps({"hooks": hooks.get("hooks", hooks)}, indent=2) + "\n" if hooks else ""
-        checked = check_rules(text, "agent:imported") if text else None
+        checked = await asyncio.to_thread(check_rules, text, "agent:imported") if text else None
         if checked is not None and checked.has_errors:
             raise BadRules(checked.problems)
         network, unused = _read_network(given)
