@@ -20,7 +20,7 @@ from hookline.hub.intake.chain_check import check_chains
 from hookline.record.segment import record_directory
 from hookline.record.writer import RecordWriter, encode_record
 from hub.hub_process import open_socket, serve_hub
-from hub.hub_sandbox import Writer, async_test, eventually, new_database, open_client, open_hub, token_of
+from hub.hub_sandbox import Client, Writer, async_test, eventually, new_database, open_client, open_hub, token_of
 from runtime.storage import temporary_postgres
 from runtime.storage.conftest import NO_POSTGRES
 
@@ -149,11 +149,15 @@ async def test_a_full_disk_is_answered_and_the_report_can_be_sent_again(tmp_path
         )
         sending = asyncio.ensure_future(machine.send(4))
         await eventually(lambda: machine.failures > 2)
+        assert [each["part"] for each in hub.problems.list()] == ["reports"]
+        viewer = Client(hub, await token_of(hub, Role.VIEWER))
+        assert (await viewer.get("/healthz")).json()["problem"] == "records are not taken for now"
         await hub.database.write(
             lambda connection: connection.exec_driver_sql("PRAGMA max_page_count = 1000000").scalar()
         )
         await sending
         assert machine.acknowledged == 250
+        assert hub.problems.list() == []
         assert await hub.decisions.size() == 250
 
 

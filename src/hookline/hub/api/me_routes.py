@@ -23,7 +23,7 @@ class EnterBody(RequestBody):
 @router.get("/healthz", Role.ANYONE)
 async def health(hub: HubOfRequest) -> dict[str, Any]:
     """Whether the hub runs, and whether it takes records."""
-    problem = {"problem": "records are not taken for now"} if hub.record_intake.problem else {}
+    problem = {} if hub.takes_records else {"problem": "records are not taken for now"}
     oidc = {"oidc": "/oidc/login"} if hub.oidc is not None else {}
     uptime = round(time.time() - hub.started, 1)
     return {"ok": True, "version": version("hookline"), "uptime": uptime, **oidc, **problem}

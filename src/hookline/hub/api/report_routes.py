@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from fastapi import Request
 
+from hookline.errors import HooklineError
 from hookline.hub.access.roles import Role
 from hookline.hub.api.role_router import ApiError, CallerOfRequest, HubOfRequest, RoleRouter
 from hookline.hub.intake.host_watch import MAX_NAMED
@@ -50,7 +51,13 @@ async def report(request: Request, hub: HubOfRequest, caller: CallerOfRequest) -
         raise ApiError(413, f"more than {MAX_LINES} lines")
     books = dict(book for line in lines if line.startswith(_BOOK_START) and (book := _read_book(line)) is not None)
     records = [line for line in lines if not line.startswith((_BOOK_START, _HOSTS_START))]
-    done = await hub.intake.take(records, caller.credential, books)
+    try:
+        done = await hub.intake.take(records, caller.credential, books)
+    except HooklineError as error:
+        hub.report_outage.report(error)
+        raise
+    if done.taken:  # a report without records says nothing about a full disk
+        hub.report_outage.report_success()
     for line in lines:
         if line.startswith(_HOSTS_START):
             await hub.host_watch.note(*_read_hosts(line), caller.credential)

@@ -47,6 +47,7 @@ from hookline.hub.store.decision_table import DecisionTable
 from hookline.hub.store.hub_table import HubTable
 from hookline.hub.store.open_store import open_store
 from hookline.hub.store.origin_table import OriginRow, OriginTable
+from hookline.hub.store.outage_log import OutageLog
 from hookline.hub.store.question_table import QuestionTable
 from hookline.hub.store.record_line import row_json
 from hookline.hub.store.rule_table import RuleTable
@@ -95,6 +96,7 @@ class Hub:
 
     def _watch_problems(self) -> None:
         self.problems.watch("record", self.record_intake.outage)
+        self.problems.watch("reports", self.report_outage)
         self.problems.watch("hosts", self.host_watch.outage)
         self.problems.watch("retention", self.retention.outage)
         self.problems.watch("approvals", self.approvals.outage)
@@ -118,6 +120,9 @@ class Hub:
         self.live = LiveRows(self._send_rows, is_watched=self._is_watched)
         self.intake = Intake(self.database, self._on_taken, on_broken=self._on_broken)
         self.record_intake = RecordIntake(record_directory(self.config.state), self.intake, self.store)
+        self.report_outage = OutageLog(
+            "records of other machines are not taken for now", "records of other machines are taken again"
+        )
         self.host_watch = HostWatch(self.origins, self.bus.publish)
         self.retention = Retention(self.database, self.config.record_keep, self.config.record_most)
 
@@ -147,6 +152,11 @@ class Hub:
         self.sessions.on_start = peers.take
         self.pages.owner_of = peers.owner_of
         return peers
+
+    @property
+    def takes_records(self) -> bool:
+        """False if the last try failed."""
+        return not self.record_intake.problem and not self.report_outage.reason
 
     @classmethod
     @asynccontextmanager
