@@ -32,6 +32,7 @@ from hookline.hub.api import (
     user_routes,
 )
 from hookline.hub.api.role_router import ApiError, RoleRouter, is_signed_in
+from hookline.hub.bus.socket_limit import SocketLimit
 from hookline.hub.console_routes import console_routes
 from hookline.hub.context.running_hub import Hub
 from hookline.hub.oidc_routes import oidc_routes
@@ -60,7 +61,7 @@ def create_app(hub: Hub) -> AsgiApp:
     api = create_api(hub)
     routes = [
         Mount("/api", GZipMiddleware(api, minimum_size=2048)),
-        Mount("/socket.io", socketio.ASGIApp(hub.socket, socketio_path="")),
+        Mount("/socket.io", SocketLimit(socketio.ASGIApp(hub.socket, socketio_path=""))),
         *frame_routes(hub.addresses),
         *oidc_routes(hub),
         *console_routes(),

@@ -56,7 +56,7 @@ class RequestGuard:
             if refusal is None:
                 await self._app(scope, receive, send)
             else:
-                await _refuse_websocket(refusal, send)
+                await refuse_websocket(refusal.error, send)
             return
         guarded = self._with_headers(scope["path"], send)
         if refusal is not None:
@@ -162,6 +162,6 @@ async def _refuse(refusal: Refusal, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _refuse_websocket(refusal: Refusal, send: Send) -> None:
+async def refuse_websocket(reason: str, send: Send) -> None:
     """Before the handshake, so the client sees an HTTP status."""
-    await send({"type": "websocket.close", "code": 1008, "reason": refusal.error})
+    await send({"type": "websocket.close", "code": 1008, "reason": reason})

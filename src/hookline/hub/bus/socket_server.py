@@ -5,6 +5,8 @@ from __future__ import annotations
 import socketio
 from socketio.packet import Packet
 
+from hookline.hub.bus.event_bus import NAMESPACE
+
 
 class TextPacket(Packet):  # type: ignore[misc]
     """Socket.IO's own class searches every value of a message for bytes, which takes longer than writing it as JSON."""
@@ -15,6 +17,7 @@ class TextPacket(Packet):  # type: ignore[misc]
 def create_socket_server() -> socketio.AsyncServer:
     return socketio.AsyncServer(
         async_mode="asgi",
+        namespaces=[NAMESPACE],  # beside those with handlers; by default `/`, which takes everybody
         transports=["websocket"],
         cors_allowed_origins=[],  # the request guard has checked the origin
         max_http_buffer_size=1 << 20,
