@@ -104,6 +104,22 @@ async def test_a_changed_role_counts_at_once_and_a_removed_user_is_nobody(tmp_pa
 
 
 @async_test
+async def test_more_rights_count_at_once_except_for_a_link_that_gave_less(tmp_path: Path) -> None:
+    access, store, _ = await open_access(tmp_path)
+    await access.add_user("root", Role.OWNER)
+    user = await access.add_user("ann", Role.VIEWER)
+    tokens = []
+    for role in (None, Role.APPROVER):
+        signed_in = await access.enter(await access.create_code(user, role))
+        assert signed_in is not None
+        assert signed_in.role is Role.VIEWER
+        tokens.append(signed_in.token)
+    assert await access.table.set_role(user.id, Role.EDITOR, Role.OWNER)
+    assert [(await access.identify(each)).role for each in tokens] == [Role.EDITOR, Role.APPROVER]
+    await store.close()
+
+
+@async_test
 async def test_keys_never_expire_and_are_replaced_by_name(tmp_path: Path) -> None:
     access, store, clock = await open_access(tmp_path)
     old, _ = await access.add_key("box", replace=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hookline.hub.access.roles import Role
-from hub.hub_sandbox import Client, async_test, open_client
+from hub.hub_sandbox import Client, async_test, open_client, token_of
 
 
 @async_test
@@ -54,5 +54,9 @@ async def test_browsers_that_are_signed_in_are_listed_and_ended(tmp_path: Path) 
     async with open_client(tmp_path, Role.OWNER) as owner:
         mine = (await owner.get("/sign-ins")).json()["items"]
         assert [each["name"] for each in mine] == ["the owner"]
+        viewer = Client(owner.hub, await token_of(owner.hub, Role.VIEWER))
+        assert (await viewer.get("/me")).json()["role"] == "viewer"
+        roles = {each["name"]: each["role"] for each in (await owner.get("/sign-ins")).json()["items"]}
+        assert roles == {"the owner": "owner", "the viewer": "viewer"}
         assert (await owner.delete(f"/sign-ins/{mine[0]['id']}")).json() == {"ok": True}
         assert (await owner.get("/me")).status_code == 401

@@ -59,12 +59,11 @@ class Access:
         return user
 
     async def create_code(self, user: UserRow, role: Role | None = None) -> str:
-        """A code that signs in once within five minutes, with at most this role."""
+        """A code that signs in once within five minutes, with at most this role, and never more than the user has then."""
         secret = secrets.token_urlsafe(24)
         now = self._clock()
-        limited = weaker_role(Role(user.role), role or Role(user.role))
         await self.table.add_credential(
-            _credential(secret, "code", user.id, limited, now, now + CODE_LIFETIME.total_seconds())
+            _credential(secret, "code", user.id, role or Role.OWNER, now, now + CODE_LIFETIME.total_seconds())
         )
         return secret
 
@@ -76,10 +75,9 @@ class Access:
         if taken is None or user is None:
             return None
         token = f"hls_{secrets.token_urlsafe(32)}"
-        role = weaker_role(Role(user.role), Role(taken.role))
-        row = _credential(token, "session", user.id, role, now, now + SESSION_LIFETIME.total_seconds())
+        row = _credential(token, "session", user.id, Role(taken.role), now, now + SESSION_LIFETIME.total_seconds())
         await self.table.add_credential(row)
-        return SignedIn(token, user, role)
+        return SignedIn(token, user, weaker_role(Role(user.role), Role(taken.role)))
 
     async def add_key(
         self, name: str, role: Role = Role.REPORTER, *, replace: bool = False
@@ -103,6 +101,8 @@ class Access:
             with suppress(HooklineError):  # a full disk must not keep people from looking
                 await self.table.mark_used(row.hash, now)
         if user is None:
+            if row.kind != "key":  # its user has just been removed
+                return NOBODY
             return Caller(Role(row.role), row.name, "", row.id)
         return Caller(weaker_role(Role(user.role), Role(row.role)), user.name, user.id, row.id)
 

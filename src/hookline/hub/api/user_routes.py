@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hookline.hub.access.roles import Role
+from hookline.hub.access.roles import Role, weaker_role
 from hookline.hub.api.request_body import RequestBody
 from hookline.hub.api.role_router import ApiError, HubOfRequest, RoleRouter
 from hookline.hub.store.user_table import CredentialRow, UserRow
@@ -106,10 +106,9 @@ async def remove_key(id: str, hub: HubOfRequest) -> dict[str, Any]:
 @router.get("/sign-ins", Role.OWNER)
 async def list_sign_ins(hub: HubOfRequest) -> dict[str, Any]:
     """Browsers that are signed in."""
-    names = {user.id: user.name for user in await hub.access.table.users()}
+    users = {user.id: user for user in await hub.access.table.users()}
     found = await hub.access.table.credentials("session")
-    items = [{**_credential_json(each), "name": names.get(each.user or "", ""), "user": each.user} for each in found]
-    return {"items": items, "next": None}
+    return {"items": [_sign_in_json(each, users[each.user]) for each in found if each.user in users], "next": None}
 
 
 @router.delete("/sign-ins/{id}", Role.OWNER)
@@ -129,6 +128,11 @@ def _user_json(user: UserRow) -> dict[str, Any]:
         "created": user.created,
         "oidc": user.subject is not None,
     }
+
+
+def _sign_in_json(row: CredentialRow, user: UserRow) -> dict[str, Any]:
+    role = weaker_role(Role(user.role), Role(row.role))
+    return {**_credential_json(row), "role": role, "name": user.name, "user": user.id}
 
 
 def _credential_json(row: CredentialRow) -> dict[str, Any]:
