@@ -162,3 +162,17 @@ def test_a_halted_run_calls_no_model(hooks: Any) -> None:
 
     asyncio.run(go())
     assert len(trial.requests) == 1
+
+
+def test_a_sub_agent_that_makes_the_same_call_is_judged(hooks: Any) -> None:
+    outer, inner = Trial([["echo a"]]), Trial([["echo a"]])
+    sub_agent = hooks.install(make_agent(inner))
+
+    async def bash(command: str) -> str:
+        """Runs a command."""
+        return str(await sub_agent.run("Go."))
+
+    _go(outer, hooks.install(make_agent(outer, tools=[bash])))
+    assert inner.ran == ["echo a"]
+    assert "ran echo a ***" in inner.read_last
+    assert _events().count("tool.before") == 2

@@ -275,11 +275,8 @@ def _workflow_members(kind: Any, hookline: HooklineHooks) -> dict[str, Any]:
 
     async def call_tool(self: Any, ctx: Any, ev: Any) -> Any:
         found = await hookline.run_of(ctx, _name_of(self))
-        token = _tool_step.set(_ToolStep(found, ctx, ev.tool_id))
-        try:
+        with _step(_ToolStep(found, ctx, ev.tool_id)):
             return await kind.call_tool(self, ctx, ev)
-        finally:
-            _tool_step.reset(token)
 
     async def parse_agent_output(self: Any, ctx: Any, ev: Any) -> Any:
         """It may ask the model for a structured answer, or for a last one."""
@@ -473,6 +470,17 @@ def _requests_of(run: AgentRun | None) -> Iterator[None]:
         yield
     finally:
         _requesting_run.reset(token)
+
+
+@contextmanager
+def _step(step: _ToolStep) -> Iterator[None]:
+    """Around a step of a workflow, which a tool of another workflow may have started."""
+    call, outer = _running_call.set(None), _tool_step.set(step)
+    try:
+        yield
+    finally:
+        _tool_step.reset(outer)
+        _running_call.reset(call)
 
 
 @contextmanager
