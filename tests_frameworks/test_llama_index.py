@@ -176,3 +176,26 @@ def test_a_sub_agent_that_makes_the_same_call_is_judged(hooks: Any) -> None:
     assert inner.ran == ["echo a"]
     assert "ran echo a ***" in inner.read_last
     assert _events().count("tool.before") == 2
+
+
+MASK_REQUESTS = """
+hooks:
+  - {id: mask, on: history.filter, then: {replace: {in: messages, pattern: hunter2, with: '***'}}}
+"""
+
+
+def test_the_requests_of_an_agent_that_is_added_later_are_masked(own_state: Path) -> None:
+    (own_state / "h.yaml").write_text(MASK_REQUESTS)
+    hooks = HooklineHooks(config=own_state / "h.yaml")
+    trial = Trial([["echo a"]])
+    workflow = hooks.install(AgentWorkflow(agents=[make_agent(Trial([]))]))
+    workflow.agents["main"] = make_agent(trial)
+    asyncio.run(_output_of(workflow))
+    hooks.close()
+    assert trial.ran == ["echo a"]
+    assert len(trial.requests) == 2
+    assert "hunter2" not in str(trial.requests)
+
+
+async def _output_of(agent: Any) -> Any:
+    return await agent.run("My password is hunter2.")

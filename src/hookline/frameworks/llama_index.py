@@ -284,6 +284,8 @@ def _workflow_members(kind: Any, hookline: HooklineHooks) -> dict[str, Any]:
             return await kind.parse_agent_output(self, ctx, ev)
 
     async def get_tools(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for agent in self.agents.values() if isinstance(self, AgentWorkflow) else ():
+            hookline.install(agent)  # it may have been added later
         return [hookline.guard_tool(tool) for tool in await kind.get_tools(self, *args, **kwargs)]
 
     steps = {each.__name__: each for each in (init_run, call_tool, parse_agent_output)}
