@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from driver_llama_index import TrialModel, follow, make_agent, make_tool, run_handoff, run_subagent
-from llama_index.core.agent.workflow import AgentWorkflow
+from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.workflow import Context
+from pydantic import BaseModel
 from trial import CONFIG, Trial, record
 from workflows.events import HumanResponseEvent, InputRequiredEvent
 
@@ -181,6 +183,7 @@ def test_a_sub_agent_that_makes_the_same_call_is_judged(hooks: Any) -> None:
 MASK_REQUESTS = """
 hooks:
   - {id: mask, on: history.filter, then: {replace: {in: messages, pattern: hunter2, with: '***'}}}
+  - {id: correct, on: message.create, then: {replace: {in: message.content, pattern: bad, with: good}}}
 """
 
 
@@ -195,6 +198,37 @@ def test_the_requests_of_an_agent_that_is_added_later_are_masked(own_state: Path
     assert trial.ran == ["echo a"]
     assert len(trial.requests) == 2
     assert "hunter2" not in str(trial.requests)
+
+
+class Completing(CustomLLM):
+    """Has no chat of its own."""
+
+    trial: Any
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata()
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return CompletionResponse(text=self.trial.next_step(prompt))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        yield self.complete(prompt)
+
+
+def test_the_requests_of_a_model_that_completes_text_are_masked(own_state: Path) -> None:
+    class Answer(BaseModel):
+        text: str
+
+    (own_state / "h.yaml").write_text(MASK_REQUESTS)
+    hooks = HooklineHooks(config=own_state / "h.yaml")
+    trial = Trial([], answers=["Thought: I know.\nAnswer: It is set.", '{"text": "bad"}'])
+    agent = ReActAgent(name="main", llm=Completing(trial=trial), tools=[], output_cls=Answer)
+    output = asyncio.run(_output_of(hooks.install(agent)))
+    hooks.close()
+    assert len(trial.requests) == 2
+    assert "hunter2" not in str(trial.requests)
+    assert output.structured_response == {"text": "good"}
 
 
 async def _output_of(agent: Any) -> Any:

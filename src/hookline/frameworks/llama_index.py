@@ -29,7 +29,7 @@ with extra_required("hookline.frameworks.llama_index needs LlamaIndex", "llama-i
     from llama_index.core.agent.react.types import ObservationReasoningStep
     from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
     from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
-    from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+    from llama_index.core.base.llms.types import ChatMessage, CompletionResponse, TextBlock, ToolCallBlock
     from llama_index.core.tools import AsyncBaseTool, BaseTool, ToolOutput
     from workflows.context import Context
     from workflows.errors import WorkflowRuntimeError
@@ -56,11 +56,14 @@ SUPPORT: Final = FrameworkSupport(
 _RUN_KEY: Final = "hookline_run"  # in the workflow's store
 _THREAD_KEY: Final = "hookline_thread"
 _REQUESTS: Final = {
-    "achat": "messages",
-    "astream_chat": "messages",
-    "achat_with_tools": "chat_history",
-    "astream_chat_with_tools": "chat_history",
+    "achat": ("messages", 0),
+    "astream_chat": ("messages", 0),
+    "achat_with_tools": ("chat_history", 2),
+    "astream_chat_with_tools": ("chat_history", 2),
+    "acomplete": ("prompt", 0),  # how a model that only completes text is asked for structured output
+    "astream_complete": ("prompt", 0),
 }
+"""The argument that has what the model reads, and its place: decorators of LlamaIndex hide it from the signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,17 +332,19 @@ def _tool_members(kind: Any, hookline: HooklineHooks) -> dict[str, Any]:
 
 def _request_method(kind: Any, name: str, hookline: HooklineHooks) -> Any:
     inner = getattr(kind, name)
-    signature, argument, is_stream = inspect.signature(inner), _REQUESTS[name], name.startswith("astream")
+    (argument, place), is_stream = _REQUESTS[name], name.startswith("astream")
 
     async def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         run = _requesting_run.get()
         if run is None:
             return await inner(self, *args, **kwargs)
-        bound = signature.bind(self, *args, **kwargs)
-        bound.arguments[argument] = await _before_model(run, bound.arguments.get(argument) or [])
+        if argument not in kwargs and len(args) > place:
+            args = (*args[:place], await _change_request(run, args[place] or []), *args[place + 1 :])
+        else:
+            kwargs[argument] = await _change_request(run, kwargs.get(argument) or [])
         try:
             with _requests_of(None):
-                response = await inner(*bound.args, **bound.kwargs)
+                response = await inner(self, *args, **kwargs)
         except Exception as error:
             await _model_failed(run, error)
             raise
@@ -373,6 +378,14 @@ async def _stream(run: AgentRun, chunks: Any, holds: bool) -> Any:
         yield chunk
 
 
+async def _change_request(run: AgentRun, request: Any) -> Any:
+    """The messages or the prompt to send. Raises RunStopped."""
+    if not isinstance(request, str):
+        return await _before_model(run, request)
+    messages = await _before_model(run, [ChatMessage(role="user", content=request)])
+    return "\n\n".join(each.content or "" for each in messages)
+
+
 async def _before_model(run: AgentRun, messages: list[Any]) -> list[Any]:
     """The messages to send. Raises RunStopped."""
     has_system = bool(messages) and messages[0].role == "system"
@@ -389,6 +402,11 @@ async def _before_model(run: AgentRun, messages: list[Any]) -> list[Any]:
 
 async def _change_answer(run: AgentRun, response: Any) -> bool:
     """Puts the text that hooks left into the answer. False: it is the model's own."""
+    if isinstance(response, CompletionResponse):
+        text = response.text
+        response.text = await run.after_model(text)
+        response.delta = response.text if response.text != text else response.delta
+        return bool(response.text != text)
     message = response.message
     text = message.content or ""
     left = await run.after_model(text, _calls_of(message))
