@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from driver_strands import TrialModel, make_agent, make_tool
-from strands import Agent, tool
+from strands import Agent, ToolContext, tool
 from strands.hooks import AfterToolCallEvent, BeforeToolCallEvent
 from strands.middleware import ExecuteToolStage
+from strands.tools.executors import ConcurrentToolExecutor, SequentialToolExecutor
 from trial import Trial, record
 
 from hookline.frameworks.strands import HooklineHandler
@@ -208,3 +209,29 @@ def test_a_call_in_the_background_that_runs_again_is_masked(mode: str) -> None:
     assert trial.ran == ["echo a", "echo a"]
     assert "s3cret" not in str(trial.requests) + str(agent.messages)
     assert "***" in trial.read_last
+
+
+@tool(name="bash", context=True)
+async def waiting(command: str, tool_context: ToolContext) -> Any:
+    """Shows how far it is, and asks the program."""
+    yield "half"
+    yield tool_context.interrupt("own", reason="Sure?")
+
+
+@pytest.mark.parametrize("executor", [ConcurrentToolExecutor, SequentialToolExecutor])
+@pytest.mark.parametrize("at", ["tool_stream_event", "result"])
+def test_a_prompt_while_a_tool_waits_is_none_of_a_sub_agent(executor: Any, at: str) -> None:
+    trial, other = Trial([["echo a"]]), Trial([])
+    hooks = HooklineHandler(**trial.options)
+    options = {"interventions": [hooks], "callback_handler": None}
+    agent = Agent(model=TrialModel(trial), tools=[waiting], tool_executor=executor(), **options)
+
+    async def go() -> None:
+        async for event in agent.stream_async("Go."):
+            if at in event:
+                await Agent(model=TrialModel(other), **options).invoke_async("My password is hunter2.")
+
+    asyncio.run(go())
+    hooks.close()
+    assert other.requests == []
+    assert not any(each["event"] == "subagent.start" for each in record())

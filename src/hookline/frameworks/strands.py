@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
@@ -125,7 +125,6 @@ class HooklineHandler(InterventionHandler):
         if answer.is_changed:
             event.tool_use["input"] = {**answer.input, **chosen}
         _decided_call.set((event.agent, DecidedCall(run, call, answer.input)))
-        current_run.set(run)
         return _EMPTY
 
     async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
@@ -133,7 +132,6 @@ class HooklineHandler(InterventionHandler):
         if decided is None:
             return _EMPTY
         _decided_call.set(None)
-        current_run.set(None)
         if decided.was_stopped or event.cancel_message is not None:
             return _EMPTY
         run, call = decided.run, decided.call
@@ -197,10 +195,10 @@ def _guard_middleware() -> None:
     MiddlewareRegistry.compose = guarded
 
 
-def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any], AsyncIterator[Any]]:
+def _guard_tool(run_tool: Callable[[Any], AsyncGenerator[Any]]) -> Callable[[Any], AsyncGenerator[Any]]:
     """Decides after all middleware."""
 
-    async def guarded(context: Any) -> AsyncIterator[Any]:
+    async def guarded(context: Any) -> AsyncGenerator[Any]:
         handler = _handlers.get(context.agent)
         if handler is None or context.tool is None:
             async for event in run_tool(context):
@@ -217,8 +215,16 @@ def _guard_tool(run_tool: Callable[[Any], AsyncIterator[Any]]) -> Callable[[Any]
             context = context.replace(tool_use={**context.tool_use, "input": answer.input})
         decided.mark_running(call, answer.input)
         _decided_call.set((context.agent, decided))  # for `after_tool_call`
-        async for event in run_tool(context):
-            yield event
+        events = run_tool(context)
+        try:
+            while True:
+                with decided.run.tool_context():  # only while the tool works, not while the program reads its events
+                    event = await anext(events, None)
+                if event is None:
+                    return
+                yield event
+        finally:
+            await events.aclose()
 
     return guarded
 
