@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from driver_strands import TrialModel, make_agent, make_tool
+from pydantic import BaseModel
 from strands import Agent, ToolContext, tool
 from strands.hooks import AfterToolCallEvent, BeforeToolCallEvent
 from strands.middleware import ExecuteToolStage
 from strands.tools.executors import ConcurrentToolExecutor, SequentialToolExecutor
 from trial import Trial, record
 
+from hookline.errors import HooklineError
 from hookline.frameworks.strands import HooklineHandler
 
 LATE = 95  # after interventions
@@ -235,3 +237,25 @@ def test_a_prompt_while_a_tool_waits_is_none_of_a_sub_agent(executor: Any, at: s
     hooks.close()
     assert other.requests == []
     assert not any(each["event"] == "subagent.start" for each in record())
+
+
+class Answer(BaseModel):
+    text: str
+
+
+class Structuring(TrialModel):
+    async def structured_output(self, output_model: Any, prompt: Any, *args: Any, **kwargs: Any) -> Any:
+        self.trial.requests.append(str(prompt))
+        yield {"output": output_model(text="x")}
+
+
+@pytest.mark.filterwarnings("ignore:Agent.structured_output")
+def test_a_request_that_hooks_cannot_see_is_refused() -> None:
+    trial = Trial([])
+    agent, hooks = make_agent(trial)
+    agent.model = Structuring(trial)
+    with pytest.raises(HooklineError, match="structured_output_model"):
+        agent.structured_output(Answer, "My password is hunter2.")
+    hooks.close()
+    assert trial.requests == []
+    assert Agent(model=Structuring(trial), callback_handler=None).structured_output(Answer, "Go.").text == "x"

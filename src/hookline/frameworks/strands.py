@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
-from hookline.errors import extra_required
+from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
@@ -23,6 +23,7 @@ from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
 
 with extra_required("hookline.frameworks.strands needs Strands Agents", "strands"):
+    from strands import Agent
     from strands.interventions import Deny, Guide, InterventionHandler, Proceed, Transform
     from strands.interventions.actions import default_evaluate
     from strands.middleware import ExecuteToolStage
@@ -57,6 +58,7 @@ class HooklineHandler(InterventionHandler):
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
         _guard_middleware()
+        _guard_structured_output()
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -193,6 +195,23 @@ def _guard_middleware() -> None:
         return compose(registry, stage, _guard_tool(terminal) if stage is ExecuteToolStage else terminal)
 
     MiddlewareRegistry.compose = guarded
+
+
+def _guard_structured_output() -> None:
+    """Once for the process. The deprecated method calls the model without the events that interventions see."""
+    structured_output: Any = Agent.structured_output_async
+    if hasattr(structured_output, "__wrapped__"):
+        return
+
+    @functools.wraps(structured_output)
+    async def guarded(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(each, HooklineHandler) for each in agent._intervention_registry.handlers):
+            raise HooklineError(
+                "hooks cannot see the request of Agent.structured_output: call the agent with structured_output_model"
+            )
+        return await structured_output(agent, *args, **kwargs)
+
+    Agent.structured_output_async = guarded
 
 
 def _guard_tool(run_tool: Callable[[Any], AsyncGenerator[Any]]) -> Callable[[Any], AsyncGenerator[Any]]:
