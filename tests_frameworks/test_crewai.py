@@ -179,3 +179,18 @@ def test_closed_hooks_decide_nothing(own_state: Path) -> None:
     trial = Trial([["echo a"]])
     run(trial)
     assert make_tool(trial).run(command="rm x") == "ran rm x s3cret"
+
+
+@pytest.mark.parametrize("writes_text", [False, True], ids=["native", "text"])
+def test_a_result_that_is_the_answer_is_masked(hooks: Any, writes_text: bool) -> None:
+    class Bash(BaseTool):
+        name: str = "bash"
+        description: str = "Runs a command."
+        result_as_answer: bool = True
+
+        def _run(self, command: str) -> str:
+            return trial.bash(command)
+
+    trial = Trial([["echo a"]])
+    agent = make_agent(trial, llm=TrialModel(trial, writes_text=writes_text), tools=[Bash()])
+    assert make_crew(trial, agent).kickoff().raw == "ran echo a ***"

@@ -277,6 +277,7 @@ class HooklineHooks:
         )
         if error is not None and not after.is_changed:
             return "\n".join(part for part in (text, after.notes) if part)
+        _replace_kept_result(context.agent, text, after.text)
         return after.text
 
     def current(self) -> AgentRun:
@@ -339,6 +340,13 @@ class HooklineHooks:
     async def _report(self, decided: _DecidedCall, result: Any) -> ResultAnswer:
         plain = None if decided.error is not None else to_plain_value(result)
         return await decided.run.after_tool(decided.call, plain, input=decided.answer.input, error=decided.error)
+
+
+def _replace_kept_result(agent: Any, text: str, left: str) -> None:
+    """CrewAI keeps what a tool returned, and makes it the task's answer if the tool has `result_as_answer`."""
+    for kept in list(getattr(agent, "tools_results", ())):
+        if str(kept.get("result")) == text:
+            kept["result"] = left
 
 
 def _raise_changed(after: ResultAnswer, error: Exception) -> Any:
