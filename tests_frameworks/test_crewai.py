@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from crewai.agent.planning_config import PlanningConfig
 from crewai.flow import Flow
 from crewai.hooks import InterceptionPoint
 from crewai.hooks.dispatch import clear_all, register, unregister
@@ -194,3 +196,62 @@ def test_a_result_that_is_the_answer_is_masked(hooks: Any, writes_text: bool) ->
     trial = Trial([["echo a"]])
     agent = make_agent(trial, llm=TrialModel(trial, writes_text=writes_text), tools=[Bash()])
     assert make_crew(trial, agent).kickoff().raw == "ran echo a ***"
+
+
+class Planning(TrialModel):
+    """Asks hooks about each request, as CrewAI's own models do."""
+
+    def call(self, messages: Any, tools: Any = None, response_model: Any = None, **kwargs: Any) -> Any:
+        self._invoke_before_llm_call_hooks(messages, kwargs.get("from_agent"))
+        if kwargs.get("available_functions"):
+            self.trial.requests.append("\n".join(each["content"] for each in messages))
+            self.trial.steps.insert(0, [])
+            steps = [{"step_number": 1, "description": "Run it.", "tool_to_use": "bash"}]
+            return json.dumps({"plan": "Run it.", "steps": steps, "ready": True})
+        if response_model is not None:
+            return response_model.model_construct(
+                step_completed_successfully=True, remaining_plan_still_valid=True, needs_full_replan=False
+            )
+        return super().call(messages, tools=tools, **kwargs)
+
+
+@pytest.fixture(params=["task", "agent alone"])
+def plan(request: pytest.FixtureRequest) -> Any:
+    def work(trial: Trial) -> Any:
+        agent = make_agent(trial, llm=Planning(trial), planning_config=PlanningConfig())
+        return make_crew(trial, agent).kickoff() if request.param == "task" else agent.kickoff(trial.prompt)
+
+    return work
+
+
+def test_a_denied_prompt_never_reaches_an_agent_that_plans(hooks: Any, plan: Any) -> None:
+    trial = Trial([["echo a"]], prompt="My password is hunter2.")
+    with pytest.raises(RunStopped, match="There is a password in it"):
+        plan(trial)
+    assert trial.requests == []
+    assert trial.ran == []
+
+
+def test_an_agent_that_plans_has_one_run(hooks: Any, plan: Any) -> None:
+    trial = Trial([["rm x"], ["echo plain"]])
+    plan(trial)
+    assert trial.ran == ["echo altered"]
+    assert "Be brief." in trial.requests[0]
+    assert "Not rm." in "\n".join(trial.requests)
+    assert "s3cret" not in "\n".join(trial.requests)
+    assert [each["event"] for each in record()].count("prompt.submit") == 1
+
+
+def test_a_changed_prompt_stops_an_agent_that_plans(plan: Any, own_state: Path) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks: [{id: mask, on: prompt.submit, then: {replace: {in: prompt, pattern: hunter2, with: '***'}}}]"
+    )
+    trial = Trial([["echo a"]], prompt="My password is hunter2.")
+    made = HooklineHooks(config=file).install()
+    try:
+        with pytest.raises(RunStopped, match="cannot change the prompt"):
+            plan(trial)
+    finally:
+        made.close()
+    assert trial.requests == []

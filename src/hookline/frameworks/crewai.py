@@ -23,7 +23,7 @@ from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 
 with extra_required("hookline.frameworks.crewai needs CrewAI", "crewai"):
     from crewai.agents.agent_adapters.base_agent_adapter import BaseAgentAdapter
@@ -32,6 +32,7 @@ with extra_required("hookline.frameworks.crewai needs CrewAI", "crewai"):
     from crewai.tools.base_tool import BaseTool, Tool
     from crewai.tools.structured_tool import CrewStructuredTool
     from crewai.utilities import agent_utils
+    from crewai.utilities.reasoning_handler import AgentReasoning
     from crewai.utilities.string_utils import sanitize_tool_name
 
 SUPPORT: Final = FrameworkSupport(
@@ -61,6 +62,7 @@ _TOOL_METHODS: Final = (
     (CrewStructuredTool, "_run"),
 )
 _REQUEST: Final = "_prepare_llm_call"  # around each request of an agent; no hook of CrewAI's is told that one failed
+_PLANNING: Final = "handle_agent_reasoning"  # before an agent plans; its requests do not show CrewAI's hooks the task
 _log = logging.getLogger("hookline")
 _ACTION: Final = re.compile(r"^\s*Action\s*\d*\s*:", re.MULTILINE)
 
@@ -84,7 +86,7 @@ class _Loop:
     """An agent's loop of requests."""
 
     run: AgentRun
-    executor: Any
+    executor: Any  # None: the agent plans
     task: Any
     agent: Any
 
@@ -123,6 +125,8 @@ class HooklineHooks:
             setattr(owner, name, self._guarded(original, name))
         self._originals.append((agent_utils, _REQUEST, getattr(agent_utils, _REQUEST)))
         setattr(agent_utils, _REQUEST, self._reporting(getattr(agent_utils, _REQUEST)))
+        self._originals.append((AgentReasoning, _PLANNING, getattr(AgentReasoning, _PLANNING)))
+        setattr(AgentReasoning, _PLANNING, self._deciding_first(getattr(AgentReasoning, _PLANNING)))
         return self
 
     def close(self) -> None:
@@ -165,13 +169,48 @@ class HooklineHooks:
 
     def _run_of_request(self, context: Any) -> AgentRun:
         if context.executor is None:
-            return self.current()
+            planned = self._find_planned(context.agent)
+            return self.current() if planned is None else planned.run
         key = (id(context.agent), id(context.task))
         loop = self._loops.get(key)
+        if loop is not None and loop.executor is None and not loop.run.is_over:
+            loop = self._loops[key] = replace(loop, executor=context.executor)
         if loop is None or loop.executor is not context.executor or self._has_begun_again(loop, context.messages):
             loop = self._loops[key] = self._begin(context)
         self._seen[loop.run.key] = len(context.messages)
         return loop.run
+
+    def _find_planned(self, agent: Any) -> _Loop | None:
+        """The loop of an agent that plans, whose requests do not name their task."""
+        loops = [each for each in list(self._loops.values()) if each.agent is agent and not each.run.is_over]
+        return loops[-1] if agent is not None and loops else None
+
+    def _deciding_first(self, original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """CrewAI's method that makes a plan, after a decision about the prompt."""
+
+        def plan(planning: Any) -> Any:
+            key = (id(planning.agent), id(planning.task))
+            loop = self._loops.get(key)
+            is_planned_again = planning.task is not None and loop is not None and not loop.run.is_over
+            if not is_planned_again:
+                self._loops[key] = self._begin_to_plan(planning)
+            return original(planning)
+
+        return plan
+
+    def _begin_to_plan(self, planning: Any) -> _Loop:
+        """Raises RunStopped."""
+        prompt = str(planning.description if planning.task is None else planning.task.description)
+        run = self.hooks.new_run(agent=str(planning.agent.role))
+        answer = self.hooks.run_sync(run.start(prompt))
+        is_changed = run.prompt != prompt
+        if answer.refusal is not None or is_changed:
+            self.hooks.run_sync(run.finish())
+            raise RunStopped(answer.refusal or "Hooks cannot change the prompt of an agent that plans.")
+        notes = answer.prompt.removeprefix(prompt).strip()
+        if notes:
+            run.add_note(notes)
+        return _Loop(run, None, planning.task, planning.agent)
 
     def _has_begun_again(self, loop: _Loop, messages: list[Any]) -> bool:
         return loop.run.is_over and len(messages) <= self._seen.get(loop.run.key, 0)
@@ -204,8 +243,9 @@ class HooklineHooks:
     def _after_model(self, context: Any) -> str | None:
         if not isinstance(context.response, str):
             return None
-        loop = self._loops.get((id(context.agent), id(context.task)))
-        run = self.current() if loop is None or context.executor is None else loop.run
+        found = self._loops.get((id(context.agent), id(context.task)))
+        loop = self._find_planned(context.agent) if context.executor is None else found
+        run = self.current() if loop is None else loop.run
         left = self.hooks.run_sync(run.after_model(context.response))
         if loop is not None and context.executor is not None and _is_final(left):
             reason = self.hooks.run_sync(run.stop(left))
