@@ -15,7 +15,7 @@ from smolagents.models import (
     ChatMessageToolCallFunction,
     ChatMessageToolCallStreamDelta,
 )
-from trial import CONFIG, Trial
+from trial import CONFIG, Trial, record
 
 from hookline.frameworks.smolagents import HooklineHooks, RunStopped
 
@@ -183,3 +183,41 @@ def test_a_tool_that_comes_with_the_task_is_decided_about(code: str) -> None:
     HooklineHooks(config=CONFIG).install(agent)
     assert agent.run("Go.", additional_args={"given": make_tool(trial), "other": other}) == "done"
     assert trial.ran + inner.ran == []
+
+
+class Coder(Model):
+    """Writes these pieces of code, and then its answer."""
+
+    def __init__(self, *code: str) -> None:
+        super().__init__()
+        self.code, self.read = [*code, "final_answer('done')"], ""
+
+    def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+        self.read += str([each.content for each in messages[1:]])
+        return ChatMessage(role="assistant", content=f"<code>\n{self.code.pop(0)}\n</code>")
+
+
+def test_a_halt_of_a_call_in_code_ends_the_run() -> None:
+    trial = Trial([])
+    model = Coder("print(bash('echo halt-me'))\nprint(bash('echo a'))", "print(bash('echo b'))")
+    agent = CodeAgent(tools=[make_tool(trial)], model=model, verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    with pytest.raises(RunStopped, match=r"Enough\."):
+        agent.run("Go.")
+    assert trial.ran == []
+    assert len(model.code) == 2
+
+
+def test_an_agent_that_code_calls_is_a_sub_agent() -> None:
+    trial = Trial([["echo halt-me"]])
+    inner = ToolCallingAgent(
+        tools=[make_tool(trial)], model=TrialModel(trial), name="inner", description="Works.", verbosity_level=0
+    )
+    agent = CodeAgent(tools=[], managed_agents=[inner], model=Coder("inner('Go.')", "print(1)"), verbosity_level=0)
+    hooks = HooklineHooks(config=CONFIG)
+    hooks.install(agent)
+    with pytest.raises(RunStopped, match=r"Enough\."):
+        agent.run("Go.")
+    hooks.close()
+    events = [each["event"] for each in record()]
+    assert events.count("prompt.submit") == events.count("subagent.start") == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any, Final, Unpack
 
 from hookline.errors import Denied, HooklineError, extra_required
@@ -312,20 +312,12 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
     return type(kind.__name__, (kind,), members)
 
 
-def _callable_only(tool: Any) -> Callable[..., Any]:
-    """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return tool(*args, **kwargs)
-
-    return call
-
-
 class _HookedExecutor:
     """Runs the agent's code. The code itself is a call of `python_interpreter`."""
 
     def __init__(self, inner: Any, hookline: HooklineHooks) -> None:
         self._inner, self._hookline = inner, hookline
+        self._context = copy_context()  # of the agent's step: smolagents runs the code in a thread without it
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -334,7 +326,7 @@ class _HookedExecutor:
         for tool in tools.values():
             if isinstance(tool, Tool):
                 self._hookline.guard_tool(tool)
-        self._inner.send_tools({name: _callable_only(tool) for name, tool in tools.items()})
+        self._inner.send_tools({name: self._callable_only(tool) for name, tool in tools.items()})
 
     def send_variables(self, variables: dict[str, Any]) -> None:
         """The program may give the code a tool or an agent with its task."""
@@ -346,8 +338,17 @@ class _HookedExecutor:
                 self._hookline.install(value)
             else:
                 continue
-            given[name] = _callable_only(value)
+            given[name] = self._callable_only(value)
         self._inner.send_variables(given)
 
+    def _callable_only(self, tool: Any) -> Callable[..., Any]:
+        """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._context.copy().run(tool, *args, **kwargs)
+
+        return call
+
     def __call__(self, code: str) -> Any:
+        self._context = copy_context()
         return self._inner(self._hookline.judge_code(code))
