@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from driver_smolagents import TrialModel, make_tool
-from smolagents import AgentError, CodeAgent, Model, Tool, ToolCallingAgent
+from smolagents import AgentError, CodeAgent, LocalPythonExecutor, Model, Tool, ToolCallingAgent
 from smolagents.models import (
     ChatMessage,
     ChatMessageStreamDelta,
@@ -221,3 +221,37 @@ def test_an_agent_that_code_calls_is_a_sub_agent() -> None:
     hooks.close()
     events = [each["event"] for each in record()]
     assert events.count("prompt.submit") == events.count("subagent.start") == 1
+
+
+@pytest.mark.parametrize("at", ["before the run", "while it runs"])
+def test_an_executor_that_is_put_in_place_later_has_hooks(own_state: Path, at: str) -> None:
+    (own_state / "h.yaml").write_text(
+        "hooks: [{id: no, on: tool.before, when: {input: {code: secret}}, then: {deny: No.}}]"
+    )
+
+    def swap(step: Any, agent: Any) -> None:
+        agent.python_executor = LocalPythonExecutor([])
+        agent.python_executor.send_tools(agent.tools)
+
+    model = Coder("print(1)", "print('sec' + 'ret', 'secret')")
+    agent = CodeAgent(tools=[], model=model, step_callbacks=[swap], verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    if at == "before the run":
+        swap(None, agent)
+    assert agent.run("Go.") == "done"
+    assert "No. (hook no, " in model.read
+    assert "Execution logs:\\nsecret secret" not in model.read
+
+
+def test_a_model_that_is_put_in_place_while_the_agent_runs_is_masked(own_state: Path) -> None:
+    (own_state / "h.yaml").write_text(REQUESTS)
+    late = Coder()
+
+    def swap(step: Any, agent: Any) -> None:
+        agent.model = late
+
+    agent = CodeAgent(tools=[], model=Coder("print(1)"), step_callbacks=[swap], verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    assert agent.run("My password is hunter2.") == "done"
+    assert late.code == []
+    assert "hunter2" not in late.read

@@ -69,18 +69,16 @@ class HooklineHooks:
             return agent
         if hasattr(agent, "hookline"):
             raise HooklineError("the agent has hooks already")
-        executor = getattr(agent, "python_executor", None)
-        if executor is not None and not isinstance(executor, LocalPythonExecutor):
-            raise HooklineError("code that runs elsewhere calls tools there, where hooks cannot decide")
+        executor = self.guard_executor(getattr(agent, "python_executor", None))
         agent.__class__ = _hooked_class(type(agent), self)
         if executor is not None:
-            agent.python_executor = _HookedExecutor(executor, self)
+            agent.python_executor = executor
         agent.final_answer_checks = [*agent.final_answer_checks, self._check_stop]
         self.guard_tools(agent)
         return agent
 
     def guard_tools(self, agent: Any) -> None:
-        self._guard_model(agent.model)
+        self.guard_model(agent.model)
         for tool in agent.tools.values():
             self.guard_tool(tool)
         for managed in agent.managed_agents.values():
@@ -127,13 +125,22 @@ class HooklineHooks:
         forward.hookline = self  # type: ignore[attr-defined]
         tool.forward = forward
 
-    def _guard_model(self, model: Any) -> None:
+    def guard_executor(self, executor: Any) -> Any:
+        """What runs the agent's code, with hooks around it."""
+        if executor is None or isinstance(executor, _HookedExecutor):
+            return executor
+        if not isinstance(executor, LocalPythonExecutor):
+            raise HooklineError("code that runs elsewhere calls tools there, where hooks cannot decide")
+        return _HookedExecutor(executor, self)
+
+    def guard_model(self, model: Any) -> Any:
         for name, wrap in (("generate", self._wrap_generate), ("generate_stream", self._wrap_stream)):
             inner = getattr(model, name, None)
             if inner is not None and getattr(inner, "hookline", None) is not self:
                 wrapped = wrap(inner)
                 wrapped.hookline = self  # type: ignore[attr-defined]
                 setattr(model, name, wrapped)
+        return model
 
     def _wrap_generate(self, inner: Any) -> Callable[..., Any]:
         def generate(messages: list[Any], *args: Any, **kwargs: Any) -> Any:
@@ -307,9 +314,21 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
         return kind.execute_tool_call(self, tool_name, arguments)
 
     members = {"run": run, "hookline": hookline, "__module__": kind.__module__, "__doc__": kind.__doc__}
+    members["model"] = _guarded_attribute("model", hookline.guard_model)
+    if hasattr(kind, "create_python_executor"):
+        members["python_executor"] = _guarded_attribute("python_executor", hookline.guard_executor)
     if hasattr(kind, "execute_tool_call"):
         members["execute_tool_call"] = execute_tool_call
     return type(kind.__name__, (kind,), members)
+
+
+def _guarded_attribute(name: str, guard: Callable[[Any], Any]) -> property:
+    """The program may put another object there, also while the agent runs."""
+
+    def write(self: Any, value: Any) -> None:
+        self.__dict__[name] = guard(value)
+
+    return property(lambda self: self.__dict__[name], write)
 
 
 class _HookedExecutor:
