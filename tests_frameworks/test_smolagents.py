@@ -255,3 +255,68 @@ def test_a_model_that_is_put_in_place_while_the_agent_runs_is_masked(own_state: 
     assert agent.run("My password is hunter2.") == "done"
     assert late.code == []
     assert "hunter2" not in late.read
+
+
+class Table:
+    """Has rows that one sees only in its text, as the tables of pandas."""
+
+    def __iter__(self) -> Any:
+        return iter(["name"])
+
+    def __repr__(self) -> str:
+        return "name: s3cret"
+
+
+class Returning(Tool):
+    name = "get"
+    description = "Gets it."
+    inputs = {"kind": {"type": "string", "description": "which"}}  # noqa: RUF012
+    output_type = "any"
+
+    def forward(self, kind: str) -> Any:
+        return {"table": Table(), "in list": [Table()], "iterator": iter(["a s3cret"]), "dict": {"a": ["s3cret"]}}[kind]
+
+
+@pytest.mark.parametrize("kind", ["table", "in list", "iterator", "dict"])
+def test_results_that_are_no_text_are_masked(kind: str) -> None:
+    class Calling(TrialModel):
+        def generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatMessage:
+            made = super().generate(messages)
+            for call in made.tool_calls if made.tool_calls[0].function.name == "bash" else ():
+                call.function.name, call.function.arguments = "get", {"kind": kind}
+            return made
+
+    trial = Trial([["x"]])
+    agent = ToolCallingAgent(tools=[Returning()], model=Calling(trial), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.") == "done"
+    assert "***" in trial.read_last
+    assert "s3cret" not in trial.read_last
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print('s3' + 'cret')",
+        "'s3' + 'cret'",
+        "print('a')\n['s3' + 'cret']",
+        "print('s3' + 'cret')\nraise ValueError('no')",
+        "raise ValueError('s3' + 'cret')",
+        "for each in get('iterator'):\n    print(each)",
+        "print(get('table'))",
+        "print(get('dict')['a'][0])",
+    ],
+)
+def test_what_code_prints_and_returns_is_masked(code: str) -> None:
+    model = Coder(code)
+    agent = CodeAgent(tools=[Returning()], model=model, verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.") == "done"
+    assert "***" in model.read.split("Observation", 1)[-1] + model.read.split("Error", 1)[-1]
+    assert "s3cret" not in model.read
+
+
+def test_an_answer_of_code_keeps_its_form() -> None:
+    agent = CodeAgent(tools=[], model=Coder("final_answer({'a': 's3' + 'cret'})"), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.") == {"a": "***"}

@@ -12,16 +12,17 @@ from contextvars import ContextVar, copy_context
 from typing import Any, Final, Unpack
 
 from hookline.errors import Denied, HooklineError, extra_required
-from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
+from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
-from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.guard import JudgedIterator, to_judged_value, to_plain_value
 
 with extra_required("hookline.frameworks.smolagents needs smolagents", "smolagents"):
     from smolagents import AgentError, FinalAnswerTool, LocalPythonExecutor, MultiStepAgent, Tool
+    from smolagents.local_python_executor import InterpreterError
     from smolagents.models import ChatMessage, MessageRole, agglomerate_stream_deltas
 
 SUPPORT: Final = FrameworkSupport(
@@ -101,29 +102,33 @@ class HooklineHooks:
         inner = tool.forward
 
         def forward(*args: Any, **kwargs: Any) -> Any:
-            asked = {**dict(zip(tool.inputs, args, strict=False)), **kwargs}
-            call = FrameworkCall(tool.name, to_plain_value(asked))
-            run = self.current()
-            answer = self.hooks.run_sync(run.before_tool(call))
-            if answer.input is None:
-                self._interrupt(run)
-                return answer.refusal
-            given = _restored(asked, call.input, answer.input)
-            try:
-                with run.tool_context():
-                    result = inner(**given)
-            except Exception as error:
-                text = f"{type(error).__name__}: {error}"
-                after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=text))
-                if after.is_changed or after.notes:
-                    raise RuntimeError(after.text) from None
-                raise
-            after = self.hooks.run_sync(run.after_tool(call, to_plain_value(result), input=answer.input))
-            self._interrupt(run)
-            return after.text if after.is_changed or after.notes else result
+            return self._call_tool(tool, inner, {**dict(zip(tool.inputs, args, strict=False)), **kwargs})
 
         forward.hookline = self  # type: ignore[attr-defined]
         tool.forward = forward
+
+    def _call_tool(self, tool: Any, inner: Callable[..., Any], asked: dict[str, Any]) -> Any:
+        call = FrameworkCall(tool.name, to_plain_value(asked))
+        run = self.current()
+        answer = self.hooks.run_sync(run.before_tool(call))
+        if answer.input is None:
+            self._interrupt(run)
+            return answer.refusal
+        given = _restored(asked, call.input, answer.input)
+        try:
+            with run.tool_context():
+                result = to_judged_value(inner(**given))
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=text))
+            if after.is_changed or after.notes:
+                raise RuntimeError(after.text) from None
+            raise
+        after = self.hooks.run_sync(run.after_tool(call, _shown(result), input=answer.input))
+        self._interrupt(run)
+        if after.notes:
+            return after.text
+        return after.value if after.is_changed else result
 
     def guard_executor(self, executor: Any) -> Any:
         """What runs the agent's code, with hooks around it."""
@@ -205,8 +210,8 @@ class HooklineHooks:
         found = current_run.get()
         return found if found is not None and not found.is_over else self.hooks.new_run()
 
-    def judge_code(self, code: str) -> str:
-        """The code as the hooks left it. Raises Denied."""
+    def run_code(self, executor: Any, code: str) -> Any:
+        """Runs the code as the hooks left it. What it prints and its last value are its result. Raises Denied."""
         run = self.current()
         call = FrameworkCall(_CODE_TOOL, {"code": code})
         answer = self.hooks.run_sync(run.before_tool(call))
@@ -216,7 +221,19 @@ class HooklineHooks:
         left = answer.input.get("code")
         if not isinstance(left, str):
             raise Denied("a hook replaced the code with something else")
-        return left
+        try:
+            output = executor(left)
+        except Exception as error:
+            text = _joined(executor.state.get("_print_outputs", ""), error)
+            after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=text))
+            if not after.is_changed and not after.notes:
+                raise
+            executor.state["_print_outputs"] = ""  # it is in the text
+            raise InterpreterError(after.text) from None
+        value = None if output.output is None else _shown(output.output)
+        shown = value if not output.logs else _joined(output.logs, "" if value is None else value_text(value))
+        after = self.hooks.run_sync(run.after_tool(call, shown, input=answer.input))
+        return _code_output(output, after)
 
     def _interrupt(self, run: AgentRun) -> None:
         agent = self._agents.get(run)
@@ -266,6 +283,33 @@ def _create(role: str, text: str) -> Any:
 
 
 FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
+
+
+def _joined(*parts: Any) -> str:
+    return "\n".join(text for part in parts if (text := str(part)))
+
+
+def _code_output(output: Any, after: ResultAnswer) -> Any:
+    """What the code has left, as the hooks left it."""
+    if not after.is_changed:
+        return dataclasses.replace(output, logs=_joined(output.logs, after.notes)) if after.notes else output
+    if output.is_final_answer:
+        return dataclasses.replace(output, output=after.value, logs="")
+    return dataclasses.replace(output, output=None, logs=after.text)
+
+
+def _shown(result: Any) -> Any:
+    """Data as it is. Of another object, such as a table, the model reads its text."""
+    return to_plain_value(result) if _is_data(result) else str(result)
+
+
+def _is_data(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_data, value.values()))
+    if isinstance(value, list | tuple | set | frozenset | JudgedIterator):
+        return all(map(_is_data, value.items if isinstance(value, JudgedIterator) else value))
+    has_fields = dataclasses.is_dataclass(value) or hasattr(type(value), "model_dump")
+    return value is None or has_fields or isinstance(value, str | int | float | bytes)
 
 
 def _restored(asked: dict[str, Any], plain: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
@@ -370,4 +414,4 @@ class _HookedExecutor:
 
     def __call__(self, code: str) -> Any:
         self._context = copy_context()
-        return self._inner(self._hookline.judge_code(code))
+        return self._hookline.run_code(self._inner, code)
