@@ -17,6 +17,7 @@ from smolagents.models import (
 )
 from trial import CONFIG, Trial, record
 
+from hookline.errors import HooklineError
 from hookline.frameworks.smolagents import HooklineHooks, RunStopped
 
 DENY = "hooks: [{id: no, on: tool.before, then: {deny: Nothing runs.}}]"
@@ -320,3 +321,12 @@ def test_an_answer_of_code_keeps_its_form() -> None:
     agent = CodeAgent(tools=[], model=Coder("final_answer({'a': 's3' + 'cret'})"), verbosity_level=0)
     HooklineHooks(config=CONFIG).install(agent)
     assert agent.run("Go.") == {"a": "***"}
+
+
+def test_a_tool_that_runs_without_forward_is_refused() -> None:
+    class Calling(Returning):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return "s3cret"
+
+    with pytest.raises(HooklineError, match="use forward"):
+        HooklineHooks(config=CONFIG).install(ToolCallingAgent(tools=[Calling()], model=Coder(), verbosity_level=0))

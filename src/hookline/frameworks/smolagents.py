@@ -24,6 +24,7 @@ with extra_required("hookline.frameworks.smolagents needs smolagents", "smolagen
     from smolagents import AgentError, FinalAnswerTool, LocalPythonExecutor, MultiStepAgent, Tool
     from smolagents.local_python_executor import InterpreterError
     from smolagents.models import ChatMessage, MessageRole, agglomerate_stream_deltas
+    from smolagents.tools import PipelineTool
 
 SUPPORT: Final = FrameworkSupport(
     name="smolagents",
@@ -99,6 +100,8 @@ class HooklineHooks:
         """Of all tools, only the one that ends a run does nothing."""
         if type(tool) is FinalAnswerTool or getattr(tool.forward, "hookline", None) is self:
             return
+        if type(tool).__call__ not in (Tool.__call__, PipelineTool.__call__):
+            raise HooklineError(f"{tool.name} has a __call__ of its own, where hooks cannot decide: use forward")
         inner = tool.forward
 
         def forward(*args: Any, **kwargs: Any) -> Any:
