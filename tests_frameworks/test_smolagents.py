@@ -330,3 +330,83 @@ def test_a_tool_that_runs_without_forward_is_refused() -> None:
 
     with pytest.raises(HooklineError, match="use forward"):
         HooklineHooks(config=CONFIG).install(ToolCallingAgent(tools=[Calling()], model=Coder(), verbosity_level=0))
+
+
+CLASSES = """
+class Text(str):
+    def __str__(self):
+        return 'rm x'
+    def __format__(self, form):
+        return 'rm x'
+
+class Number(int):
+    def __format__(self, form):
+        return 'rm x'
+
+class Changing:
+    __module__ = 'builtins'
+    said = 0
+    def __str__(self):
+        self.said += 1
+        return 'echo a' if self.said == 1 else 'rm x'
+
+class Items(list):
+    def __iter__(self):
+        return iter(['rm', 'x'])
+"""
+
+
+@pytest.mark.parametrize("given", ["Text('echo a')", "Number(1)", "Changing()"])
+def test_a_class_of_the_code_says_the_same_to_hooks_and_tools(given: str) -> None:
+    trial = Trial([])
+
+    class Formatting(Tool):
+        name = "bash"
+        description = "Runs a command."
+        inputs = {"command": {"type": "string", "description": "the command"}}  # noqa: RUF012
+        output_type = "string"
+
+        def forward(self, command: str) -> str:
+            return trial.bash(f"{command}")
+
+    agent = CodeAgent(tools=[Formatting()], model=Coder(f"{CLASSES}\nprint(bash({given}))"), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.") == "done"
+    assert trial.ran in (["echo a"], ["1"])
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("Items(['a'])", ["a"]),
+        ("[Text('a'), {'b': Text('c')}]", ["a", {"b": "c"}]),
+        ("(each for each in [Text('a')])", ["a"]),
+        ("(1, None, True, 1.5)", (1, None, True, 1.5)),
+    ],
+)
+def test_values_of_the_code_are_plain_for_tools(given: str, left: Any) -> None:
+    seen: list[Any] = []
+
+    class Looking(Returning):
+        def forward(self, kind: Any) -> Any:
+            seen.extend(kind)
+            return [type(each).__name__ for each in seen]
+
+    agent = CodeAgent(tools=[Looking()], model=Coder(f"{CLASSES}\nprint(get({given}))"), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.") == "done"
+    assert seen == list(left)
+    assert {type(each) for each in seen} == {type(each) for each in left}
+
+
+def test_an_object_of_the_program_goes_through_code_unchanged() -> None:
+    table, seen = Table(), []
+
+    class Looking(Returning):
+        def forward(self, kind: Any) -> Any:
+            seen.append(kind)
+
+    agent = CodeAgent(tools=[Looking()], model=Coder("get(table)"), verbosity_level=0)
+    HooklineHooks(config=CONFIG).install(agent)
+    assert agent.run("Go.", additional_args={"table": table}) == "done"
+    assert seen == [table]

@@ -6,6 +6,8 @@ The agent's tools are wrapped in place, so that calls from generated code have a
 from __future__ import annotations
 
 import dataclasses
+import operator
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
@@ -41,6 +43,7 @@ SUPPORT: Final = FrameworkSupport(
     covers_subagents="yes: managed agents",
 )
 _CODE_TOOL: Final = "python_interpreter"
+_COLLECTIONS: Final[tuple[Any, ...]] = (list, tuple, set, frozenset)
 _ROLES: Final = {MessageRole.TOOL_CALL: "assistant", MessageRole.TOOL_RESPONSE: "user"}
 """What models read for the roles that only smolagents has."""
 
@@ -369,6 +372,28 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
     return type(kind.__name__, (kind,), members)
 
 
+def _from_code(value: Any) -> Any:
+    """What code gives a tool. A class that the code made could say one thing to hooks and another to the tool."""
+    for kind in _COLLECTIONS:
+        if isinstance(value, kind):
+            items = kind(map(_from_code, kind.__iter__(value)))
+            return value if _is_importable(type(value)) and all(map(operator.is_, items, value)) else items
+    if isinstance(value, dict):
+        return {_from_code(key): _from_code(held) for key, held in dict.items(value)}
+    read = to_judged_value(value)
+    if isinstance(read, JudgedIterator):
+        return JudgedIterator(map(_from_code, read.items))
+    return value if _is_importable(type(value)) else to_plain_value(value)
+
+
+def _is_importable(kind: Any) -> bool:
+    """False for classes that generated code made, and those inside of functions."""
+    found: Any = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return kind is type(None) or found is kind
+
+
 def _guarded_attribute(name: str, guard: Callable[[Any], Any]) -> property:
     """The program may put another object there, also while the agent runs."""
 
@@ -411,7 +436,8 @@ class _HookedExecutor:
         """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._context.copy().run(tool, *args, **kwargs)
+            named = {name: _from_code(value) for name, value in kwargs.items()}
+            return self._context.copy().run(tool, *map(_from_code, args), **named)
 
         return call
 
