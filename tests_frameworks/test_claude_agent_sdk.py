@@ -50,6 +50,21 @@ def test_hooks_change_what_another_hook_gives(place: int) -> None:
     assert trial.ran == ["echo altered"]
 
 
+@pytest.mark.parametrize("is_first", [False, True])
+def test_hooks_in_lists_of_the_program_are_the_same(is_first: bool) -> None:
+    trial = Trial([["echo a"]])
+    ours = HooklineHooks(**trial.options)
+    other = rewriting("rm x")
+    listed = [other, *ours["PreToolUse"]] if is_first else [*ours["PreToolUse"], other]
+    try:
+        with scripted_options(trial, hooks={**ours, "PreToolUse": listed}) as options:
+            asyncio.run(_converse(trial, options))
+    finally:
+        ours.close()
+    assert trial.ran == []
+    assert "Not rm." in trial.read_last
+
+
 def test_a_deny_of_another_hook_stays() -> None:
     trial = Trial([["echo a"]])
     run_with(trial, rewriting("echo b", "deny"), 1)

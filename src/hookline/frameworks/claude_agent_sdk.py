@@ -13,7 +13,7 @@ import functools
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Unpack
 
 from hookline.engine.decision import Decision
@@ -83,23 +83,22 @@ HookCallback = Callable[[Any, "str | None", Any], Awaitable[Any]]
 
 
 class HooklineHooks(dict[str, list[Any]]):
-    """A value for `ClaudeAgentOptions.hooks`. To add hooks of your own, append to its lists."""
+    """A value for `ClaudeAgentOptions.hooks`. To add hooks of your own, put them into its lists."""
 
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
         self._denied_stops: dict[str, int] = {}
         self._open_calls: OrderedDict[str, Any] = OrderedDict()  # by tool use: what Claude Code told about the call
-        _guard_permissions()
+        _guard_queries()
         super().__init__(
-            {name: [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
+            {name: [HookMatcher(hooks=[self.answer], timeout=_TIMEOUT, on_failure="block")] for name in _EVENTS}
         )
-        self["PreToolUse"] = _GuardedMatchers(self["PreToolUse"], self._answer)
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
         self.hooks.close()
 
-    async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def answer(self, payload: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         """One event of Claude Code. Whatever fails is answered with what permits nothing."""
         name = str(payload.get("hook_event_name", ""))
         if name == "PreToolUse" and tool_use_id is not None:
@@ -117,7 +116,7 @@ class HooklineHooks(dict[str, list[Any]]):
         """The permission for a call whose input `can_use_tool` has changed."""
         id = context.tool_use_id
         about = self._open_calls.get(id) or {"hook_event_name": "PreToolUse", "session_id": ""}
-        answer = await self._answer({**about, "tool_name": tool, "tool_input": input}, id, context)
+        answer = await self.answer({**about, "tool_name": tool, "tool_input": input}, id, context)
         specific = answer.get("hookSpecificOutput", {})
         reason = specific.get("permissionDecisionReason") or answer.get("stopReason") or "Not approved."
         if answer.get("continue_") is False:
@@ -181,7 +180,7 @@ class HooklineHooks(dict[str, list[Any]]):
         return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
 
 
-def _guard_permissions() -> None:
+def _guard_queries() -> None:
     """Once for the process. Agents without hooks stay as they are."""
     init: Any = Query.__init__
     if hasattr(init, "__wrapped__"):
@@ -190,11 +189,14 @@ def _guard_permissions() -> None:
     @functools.wraps(init)
     def guarded(query: Any, *args: Any, **kwargs: Any) -> None:
         init(query, *args, **kwargs)
-        hooks = [hook for matcher in query.hooks.get("PreToolUse", ()) for hook in matcher.get("hooks", ())]
-        ours = next(
-            (owner for hook in hooks if isinstance(owner := getattr(hook, "__self__", None), HooklineHooks)), None
-        )
-        if ours is not None and query.can_use_tool is not None:
+        matchers = query.hooks.get("PreToolUse", ())
+        owners = [getattr(hook, "__self__", None) for matcher in matchers for hook in matcher.get("hooks", ())]
+        ours = next((owner for owner in owners if isinstance(owner, HooklineHooks)), None)
+        if ours is None:
+            return
+        for matcher in matchers:
+            matcher["hooks"] = [each if each == ours.answer else _guard_hook(each, ours) for each in matcher["hooks"]]
+        if query.can_use_tool is not None:
             query.can_use_tool = _guard_permission(query.can_use_tool, ours)
 
     Query.__init__ = guarded
@@ -217,27 +219,16 @@ def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: Hookli
     return guarded
 
 
-class _GuardedMatchers(list[Any]):
-    """Wraps hooks that the program adds. The tool would run with an input that they give, so hookline decides about it."""
+def _guard_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
+    """A hook of the program. The tool would run with an input that it gives, so hookline decides about that one."""
 
-    def __init__(self, matchers: list[Any], decide: HookCallback) -> None:
-        super().__init__(matchers)
-        self._decide = decide
-
-    def __iter__(self) -> Iterator[Any]:
-        for matcher in super().__iter__():
-            hooks = [each if each == self._decide else _guard_hook(each, self._decide) for each in matcher.hooks]
-            yield dataclasses.replace(matcher, hooks=hooks)
-
-
-def _guard_hook(hook: HookCallback, decide: HookCallback) -> HookCallback:
     async def guarded(payload: Any, tool_use_id: str | None, context: Any) -> Any:
         output = await hook(payload, tool_use_id, context)
         specific = output.get("hookSpecificOutput") if isinstance(output, dict) else None
         given = specific.get("updatedInput") if isinstance(specific, dict) else None
         if given is None:
             return output
-        answer = await decide({**payload, "tool_input": given}, tool_use_id, context)
+        answer = await hooks.answer({**payload, "tool_input": given}, tool_use_id, context)
         return _merge_outputs(output, answer)
 
     return guarded
