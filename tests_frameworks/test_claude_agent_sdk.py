@@ -116,3 +116,26 @@ def test_a_permission_that_changes_nothing_stays_as_it_is() -> None:
         hooks.close()
     assert trial.ran == ["git push"]
     assert len([each for each in record() if each["event"] == "tool.before"]) == 1
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("command", ["rm x", "echo plain", "git push", "echo halt-me", "echo a"])
+def test_an_input_that_a_permission_hook_gives_is_decided_about(command: str, in_place: bool) -> None:
+    async def permit(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        given = payload["tool_input"] if in_place else {}
+        given["command"] = command
+        decision = {"behavior": "allow", "updatedInput": given}
+        return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+    trial = Trial([["echo a"]])
+    hooks = HooklineHooks(**trial.options)
+    hooks["PermissionRequest"].append(HookMatcher(hooks=[permit]))
+    try:
+        with scripted_options(trial, hooks=hooks) as options:
+            options.allowed_tools = []
+            asyncio.run(_converse(trial, options))
+    finally:
+        hooks.close()
+    assert trial.ran == {"echo plain": ["echo altered"], "echo a": ["echo a"]}.get(command, [])
+    assert {"rm x": "Not rm.", "git push": "This pushes."}.get(command, "") in trial.read_last
+    assert len(trial.requests) == (1 if command == "echo halt-me" else 2)

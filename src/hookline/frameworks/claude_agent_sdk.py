@@ -112,11 +112,10 @@ class HooklineHooks(dict[str, list[Any]]):
             reason = f"Hooks could not decide ({type(error).__name__})."
             return {"continue_": False, "stopReason": reason, "decision": "block", "reason": reason}
 
-    async def decide_permitted(self, tool: str, input: Any, context: Any) -> Any:
-        """The permission for a call whose input `can_use_tool` has changed."""
-        id = context.tool_use_id
-        about = self._open_calls.get(id) or {"hook_event_name": "PreToolUse", "session_id": ""}
-        answer = await self.answer({**about, "tool_name": tool, "tool_input": input}, id, context)
+    async def decide_permitted(self, tool: str, input: Any, id: Any) -> Any:
+        """The permission for a call whose input the program has changed when it permitted the call."""
+        about = self._open_calls.get(str(id)) or {"hook_event_name": "PreToolUse", "session_id": ""}
+        answer = await self.answer({**about, "tool_name": tool, "tool_input": input}, id, {})
         specific = answer.get("hookSpecificOutput", {})
         reason = specific.get("permissionDecisionReason") or answer.get("stopReason") or "Not approved."
         if answer.get("continue_") is False:
@@ -194,8 +193,9 @@ def _guard_queries() -> None:
         ours = next((owner for owner in owners if isinstance(owner, HooklineHooks)), None)
         if ours is None:
             return
-        for matcher in matchers:
-            matcher["hooks"] = [each if each == ours.answer else _guard_hook(each, ours) for each in matcher["hooks"]]
+        for name, guard in (("PreToolUse", _guard_hook), ("PermissionRequest", _guard_permission_hook)):
+            for matcher in query.hooks.get(name, ()):
+                matcher["hooks"] = [each if each == ours.answer else guard(each, ours) for each in matcher["hooks"]]
         if query.can_use_tool is not None:
             query.can_use_tool = _guard_permission(query.can_use_tool, ours)
 
@@ -211,7 +211,7 @@ def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: Hookli
         left = input if result.updated_input is None else result.updated_input
         if deep_equal(left, given):
             return result
-        permission = await hooks.decide_permitted(tool, left, context)
+        permission = await hooks.decide_permitted(tool, left, context.tool_use_id)
         if isinstance(permission, PermissionResultAllow):
             return dataclasses.replace(result, updated_input=permission.updated_input)
         return permission
@@ -230,6 +230,27 @@ def _guard_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
             return output
         answer = await hooks.answer({**payload, "tool_input": given}, tool_use_id, context)
         return _merge_outputs(output, answer)
+
+    return guarded
+
+
+def _guard_permission_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
+    """A hook of the program on permissions, which may give the tool another input, too."""
+
+    async def guarded(payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        asked = copy.deepcopy(payload)
+        output = await hook(payload, tool_use_id, context)
+        specific: Any = output.get("hookSpecificOutput") if isinstance(output, dict) else None
+        decision: Any = specific.get("decision") if isinstance(specific, dict) else None
+        left = decision.get("updatedInput") if isinstance(decision, dict) else None
+        if left is None or deep_equal(left, asked["tool_input"]):
+            return output
+        permission = await hooks.decide_permitted(asked["tool_name"], left, tool_use_id)
+        if isinstance(permission, PermissionResultAllow):
+            decision = {**decision, "updatedInput": permission.updated_input}
+        else:
+            decision = {"behavior": "deny", "message": permission.message, "interrupt": permission.interrupt}
+        return {**output, "hookSpecificOutput": {**specific, "decision": decision}}
 
     return guarded
 
