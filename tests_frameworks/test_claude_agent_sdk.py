@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from claude_agent_sdk import HookMatcher, PermissionResultAllow
 from driver_claude_agent_sdk import TOOL, _converse, scripted_options
-from trial import Trial, record
+from trial import CONFIG, Trial, record
 
 from hookline.frameworks.claude_agent_sdk import HooklineHooks
 
@@ -139,3 +139,18 @@ def test_an_input_that_a_permission_hook_gives_is_decided_about(command: str, in
     assert trial.ran == {"echo plain": ["echo altered"], "echo a": ["echo a"]}.get(command, [])
     assert {"rm x": "Not rm.", "git push": "This pushes."}.get(command, "") in trial.read_last
     assert len(trial.requests) == (1 if command == "echo halt-me" else 2)
+
+
+def test_calls_after_a_halt_are_recorded_under_the_same_name() -> None:
+    hooks = HooklineHooks(config=CONFIG)
+    (matcher,) = hooks["PreToolUse"]
+
+    async def call(command: str) -> Any:
+        payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp", "tool_name": TOOL}
+        return await matcher.hooks[0]({**payload, "tool_input": {"command": command}}, f"toolu_{command}", {})
+
+    for command in ("echo halt-me", "echo a"):
+        assert asyncio.run(call(command))["continue_"] is False
+    hooks.close()
+    calls = [(each["verdict"], each["host"]) for each in record() if each["event"] == "tool.before"]
+    assert calls == [("deny", "claude_agent_sdk")] * 2

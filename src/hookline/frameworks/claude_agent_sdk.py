@@ -135,7 +135,7 @@ class HooklineHooks(dict[str, list[Any]]):
         parsed = AGENT.read(name, payload)
         if run.halted is not None and name == "PreToolUse":
             for event in parsed.events:
-                self.hooks.session.record_after_halt({**run.facts(event.name), **event.facts}, run.halted)
+                self.hooks.session.record_after_halt(_facts(run, event), run.halted)
             return {"continue_": False, "stopReason": run.halted, **_permission("deny", run.halted)}
         decisions = [await self._fire(run, event) for event in parsed.events]
         reply = AGENT.reply(parsed, decisions)
@@ -145,7 +145,7 @@ class HooklineHooks(dict[str, list[Any]]):
         return self._with_notes(run, name, self._limit_stops(session, name, output))
 
     async def _fire(self, run: AgentRun, event: Event) -> Decision:
-        facts = {**run.facts(event.name), **event.facts, "host": {"name": SUPPORT.name}}
+        facts = _facts(run, event)
         decision = await self.hooks.session.fire(event.name, facts)
         if decision.halt:
             run.halt(decision.full_reason or "Stopped by a hook")
@@ -177,6 +177,10 @@ class HooklineHooks(dict[str, list[Any]]):
         specific = output.get("hookSpecificOutput", {"hookEventName": name})
         text = "\n\n".join(part for part in (notes, specific.get("additionalContext")) if part)
         return {**output, "hookSpecificOutput": {**specific, "additionalContext": text}}
+
+
+def _facts(run: AgentRun, event: Event) -> dict[str, Any]:
+    return {**run.facts(event.name), **event.facts, "host": {"name": SUPPORT.name}}
 
 
 def _guard_queries() -> None:
