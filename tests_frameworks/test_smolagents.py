@@ -167,7 +167,19 @@ def test_a_model_that_the_program_calls_is_left_alone(own_state: Path) -> None:
     assert agent.model.generate([ChatMessage(role="user", content="Hello.")]).tool_calls
 
 
-@pytest.mark.parametrize("code", ["given('rm x')", "given(command='rm x')", "given.forward('rm x')", "other('rm x')"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "given('rm x')",
+        "given(command='rm x')",
+        "given.forward('rm x')",
+        "other('rm x')",
+        "more[0]('rm x')",
+        "more[0].forward('rm x')",
+        "more[1]['given']('rm x')",
+        "load()('rm x')",
+    ],
+)
 def test_a_tool_that_comes_with_the_task_is_decided_about(code: str) -> None:
     trial, inner = Trial([]), Trial([["rm x"]])
     other = ToolCallingAgent(
@@ -180,9 +192,19 @@ def test_a_tool_that_comes_with_the_task_is_decided_about(code: str) -> None:
             said = f"print({code})" if len(trial.requests) == 1 else "final_answer('done')"
             return ChatMessage(role="assistant", content=f"<code>\n{said}\n</code>")
 
-    agent = CodeAgent(tools=[], model=Code(), verbosity_level=0)
+    class Loading(Tool):
+        name = "load"
+        description = "Loads a tool."
+        inputs = {}  # noqa: RUF012
+        output_type = "any"
+
+        def forward(self) -> Any:
+            return make_tool(trial)
+
+    agent = CodeAgent(tools=[Loading()], model=Code(), verbosity_level=0)
     HooklineHooks(config=CONFIG).install(agent)
-    assert agent.run("Go.", additional_args={"given": make_tool(trial), "other": other}) == "done"
+    more = [make_tool(trial), {"given": make_tool(trial)}]
+    assert agent.run("Go.", additional_args={"given": make_tool(trial), "other": other, "more": more}) == "done"
     assert trial.ran + inner.ran == []
 
 

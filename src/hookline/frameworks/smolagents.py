@@ -414,30 +414,33 @@ class _HookedExecutor:
         return getattr(self._inner, name)
 
     def send_tools(self, tools: dict[str, Any]) -> None:
-        for tool in tools.values():
-            if isinstance(tool, Tool):
-                self._hookline.guard_tool(tool)
-        self._inner.send_tools({name: self._callable_only(tool) for name, tool in tools.items()})
+        self._inner.send_tools({name: self._to_code(tool) for name, tool in tools.items()})
 
     def send_variables(self, variables: dict[str, Any]) -> None:
         """The program may give the code a tool or an agent with its task."""
-        given = dict(variables)
-        for name, value in variables.items():
-            if isinstance(value, Tool):
-                self._hookline.guard_tool(value)
-            elif isinstance(value, MultiStepAgent):
-                self._hookline.install(value)
-            else:
-                continue
-            given[name] = self._callable_only(value)
-        self._inner.send_variables(given)
+        self._inner.send_variables({name: self._to_code(value) for name, value in variables.items()})
+
+    def _to_code(self, value: Any) -> Any:
+        """A value for the code. Tools and agents in it have hooks."""
+        if isinstance(value, Tool):
+            self._hookline.guard_tool(value)
+            return self._callable_only(value)
+        if isinstance(value, MultiStepAgent):
+            return self._callable_only(self._hookline.install(value))
+        if type(value) is dict:
+            given = {key: self._to_code(held) for key, held in value.items()}
+            return value if all(map(operator.is_, given.values(), value.values())) else given
+        if type(value) in _COLLECTIONS:
+            items = [self._to_code(item) for item in value]
+            return value if all(map(operator.is_, items, value)) else type(value)(items)
+        return value
 
     def _callable_only(self, tool: Any) -> Callable[..., Any]:
         """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             named = {name: _from_code(value) for name, value in kwargs.items()}
-            return self._context.copy().run(tool, *map(_from_code, args), **named)
+            return self._to_code(self._context.copy().run(tool, *map(_from_code, args), **named))
 
         return call
 
