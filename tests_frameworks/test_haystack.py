@@ -9,7 +9,7 @@ import pytest
 from driver_haystack import TrialGenerator, make_agent
 from haystack.components.agents import Agent
 from haystack.components.agents.state import State
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, ImageContent
 from haystack.tools import create_tool_from_function
 from trial import Trial, record
 
@@ -130,3 +130,25 @@ def test_results_are_masked_whatever_another_hook_puts_after_them(place: int) ->
     assert "Go on." in trial.read_last
     assert trial.read_last.count("***") == 2
     assert "s3cret" not in str(trial.requests)
+
+
+PICTURE = ImageContent(base64_image="AAAA", mime_type="image/png", validation=False)
+
+
+def test_every_text_of_a_prompt_is_decided_about() -> None:
+    trial = Trial([])
+    agent, _ = make_agent(trial)
+    agent.run(messages=[ChatMessage.from_user(content_parts=["Look.", PICTURE, "My password is hunter2."])])
+    assert trial.requests == []
+
+
+def test_every_text_of_a_message_is_masked_and_pictures_stay(own_state: Any) -> None:
+    file = own_state / "hookline.yaml"
+    mask = "{replace: {in: messages, pattern: hunter2, with: '***'}}"
+    file.write_text(f"hooks: [{{id: mask, on: history.filter, then: {mask}}}]")
+    agent, _ = make_agent(Trial([], options={"config": file}))
+    asked = ChatMessage.from_user(content_parts=["Look.", PICTURE, "My password is hunter2."], name="me")
+    message = agent.run(messages=[asked])["messages"][0]
+    assert message.texts == ["Look.\nMy password is ***."]
+    assert message.images == [PICTURE]
+    assert message.name == "me"

@@ -28,7 +28,7 @@ from hookline.hosts.python.guard import to_plain_value
 with extra_required("hookline.frameworks.haystack needs Haystack", "haystack"):
     from haystack.components.agents import Agent
     from haystack.components.agents.state import State, replace_values
-    from haystack.dataclasses import ChatMessage
+    from haystack.dataclasses import ChatMessage, TextContent
     from haystack.tools import Tool
     from haystack.tools.errors import ToolInvocationError
 
@@ -247,7 +247,7 @@ class _Shared:
         run = self._run_of(state)
         messages = list(state.data["messages"])
         last = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role.value == "user"), None)
-        answer = await run.start(None if last is None else messages[last].text or "")
+        answer = await run.start(None if last is None else _text_of(messages[last]))
         if answer.refusal is not None:
             _set(state, [*messages, ChatMessage.from_assistant(answer.refusal)])
             state.set("stop_run", answer.refusal)
@@ -284,7 +284,7 @@ class _Shared:
             running.append((changed, DecidedCall(run, made, answer.input)))
         if kept == list(last.tool_calls) and last is messages[-1]:
             return
-        rest = [ChatMessage.from_assistant(text=last.text, tool_calls=kept)] if kept else []
+        rest = [ChatMessage.from_assistant(text=_text_of(last) or None, tool_calls=kept)] if kept else []
         _set(state, [*messages[:-1], *refused, *rest])
 
     async def after_tool(self, state: Any) -> None:
@@ -323,7 +323,7 @@ class _Shared:
         if messages and messages[-1].role.value == "assistant":
             messages[-1] = await self._after_model(run, messages[-1])
             _set(state, messages)
-        reason = await run.stop(messages[-1].text or "" if messages else "")
+        reason = await run.stop(_text_of(messages[-1]) if messages else "")
         if reason is not None:
             _set(state, [*messages, ChatMessage.from_user(reason)])
             state.set("continue_run", True)
@@ -332,7 +332,7 @@ class _Shared:
         await self._run_of(state).finish()
 
     async def _after_model(self, run: AgentRun, message: Any) -> Any:
-        text = message.text or ""
+        text = _text_of(message)
         left = await run.after_model(text, [_plain_call(call) for call in message.tool_calls])
         return message if left == text else _with_text(message, left)
 
@@ -363,7 +363,7 @@ def _read(message: Any) -> PlainMessage:
         result = message.tool_call_results[0]
         text = value_text(to_plain_value(result.result))
         return {"role": "tool", "content": text, "tool_call_id": result.origin.id or ""}
-    plain: PlainMessage = {"role": message.role.value, "content": message.text or ""}
+    plain: PlainMessage = {"role": message.role.value, "content": _text_of(message)}
     if message.tool_calls:
         plain["tool_calls"] = [_plain_call(call) for call in message.tool_calls]
     return plain
@@ -376,7 +376,15 @@ def _with_text(message: Any, text: str) -> Any:
     if message.role.value == "assistant":
         calls = list(message.tool_calls) or None
         return ChatMessage.from_assistant(text=text, tool_calls=calls, meta=message.meta)
+    if message.role.value == "user":
+        others = [part for part in message._content if not isinstance(part, TextContent)]
+        return ChatMessage.from_user(content_parts=[text, *others], name=message.name, meta=message.meta)
     return _create(message.role.value, text)
+
+
+def _text_of(message: Any) -> str:
+    """All of it: `message.text` is only the first of several."""
+    return "\n".join(message.texts)
 
 
 def _create(role: str, text: str) -> Any:
