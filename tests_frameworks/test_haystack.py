@@ -152,3 +152,16 @@ def test_every_text_of_a_message_is_masked_and_pictures_stay(own_state: Any) -> 
     assert message.texts == ["Look.\nMy password is ***."]
     assert message.images == [PICTURE]
     assert message.name == "me"
+
+
+def test_hooks_change_the_system_prompt(own_state: Any) -> None:
+    file = own_state / "hookline.yaml"
+    file.write_text(
+        "hooks: [{id: mask, on: history.system, then: {replace: {in: system, pattern: hunter2, with: '***'}}}]"
+    )
+    trial = Trial([["echo a"]])
+    hooks = hookline_hooks(config=file)
+    agent = Agent(chat_generator=TrialGenerator(trial), system_prompt="The password is hunter2.", hooks=hooks)
+    agent.run(messages=[ChatMessage.from_user("Go.")])
+    assert trial.requests[0].startswith("The password is ***.")
+    assert "hunter2" not in str(trial.requests)

@@ -259,11 +259,16 @@ class _Shared:
         if state.data.get("stop_run") is not None:
             return
         run = self._run_of(state)
-        answer = await run.before_model(state.data["messages"], FORMAT)
+        messages = list(state.data["messages"])
+        has_system = bool(messages) and messages[0].role.value == "system"
+        first, rest = (messages[:1], messages[1:]) if has_system else ([], messages)
+        answer = await run.before_model(rest, FORMAT, _text_of(first[0]) if first else None)
         if answer.halted is not None:
             state.set("stop_run", answer.halted)
-        elif answer.messages is not None:
-            _set(state, answer.messages)
+            return
+        if answer.system is not None:
+            first = [_create("system", answer.system)]
+        _set(state, [*first, *(rest if answer.messages is None else answer.messages)])
 
     async def before_tool(self, state: Any) -> None:
         """The calls of the last message run. A refused one gets its result before it, and is taken out."""
