@@ -226,6 +226,38 @@ def test_the_record_is_the_same_in_every_framework() -> None:
     assert changed["input"]["command"] == "echo plain"
 
 
+IN_EVERY_RUN = (
+    "session.start",
+    "agent.start",
+    "thread.created",
+    "prompt.submit",
+    "session.first_turn",
+    "turn.start",
+    "history.filter",
+    "history.request",
+    "message.create",
+    "message.created",
+    "tool.before",
+    "tool.succeeded",
+    "tool.after",
+    "tool.store",
+    "turn.end",
+    "stop",
+    "agent.end",
+    "session.end",
+)
+
+
+@pytest.mark.parametrize("run", _agent_paths())
+def test_every_event_that_the_adapter_declares_fires(run: Any, own_state: Path) -> None:
+    declared = {event for event in IN_EVERY_RUN if event in SUPPORT.events}
+    file, seen = own_state / "hookline.yaml", own_state / "seen"
+    hooks = [f"  - {{id: see-{event}, on: {event}, then: {{run: 'echo {event} >> {seen}'}}}}" for event in declared]
+    file.write_text("\n".join(["hooks:", *hooks]))
+    run(Trial([["echo a"]], options={"config": file}))
+    assert set(seen.read_text().split()) == declared
+
+
 DENY_ALL = "hooks: [{id: nothing, on: tool.before, when: {kind: shell}, then: {deny: Nothing runs.}}]"
 HALT_ALL = "hooks: [{id: halt, on: tool.before, when: {kind: shell}, then: {halt: All stop.}}]"
 BROKEN = (
