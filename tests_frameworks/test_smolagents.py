@@ -432,3 +432,15 @@ def test_an_object_of_the_program_goes_through_code_unchanged() -> None:
     HooklineHooks(config=CONFIG).install(agent)
     assert agent.run("Go.", additional_args={"table": table}) == "done"
     assert seen == [table]
+
+
+def test_an_answer_that_must_not_be_stored_is_withheld(own_state: Path) -> None:
+    (own_state / "h.yaml").write_text(
+        "hooks: [{id: no, on: message.create, when: {fact: {message.content: s3cret}}, then: {deny: Withheld.}}]"
+    )
+    trial = Trial([], answers=["s3cret", "done"])
+    agent = ToolCallingAgent(tools=[], model=TrialModel(trial), verbosity_level=0)
+    HooklineHooks(config=own_state / "h.yaml").install(agent)
+    assert "Withheld." in str(agent.run("Go."))
+    assert agent.run("Go on.", reset=False) == "done"
+    assert "s3cret" not in str(trial.requests)

@@ -160,9 +160,8 @@ class HooklineHooks:
                 return inner(messages, *args, **kwargs)
             sent = self._before_model(run, messages)
             message = self._call_model(run, lambda: inner(sent, *args, **kwargs))
-            text = _text_of(message)
             left = self._after_model(run, message)
-            return message if left == text else dataclasses.replace(message, content=left)
+            return message if left == _said(message) else _with_said(message, left)
 
         return generate
 
@@ -210,7 +209,7 @@ class HooklineHooks:
         return [*first, *(rest if answer.messages is None else answer.messages)]
 
     def _after_model(self, run: AgentRun, message: Any) -> str:
-        return self.hooks.run_sync(run.after_model(_text_of(message), _calls_of(message)))
+        return self.hooks.run_sync(run.after_model(_said(message), _calls_of(message)))
 
     def current(self) -> AgentRun:
         found = current_run.get()
@@ -258,6 +257,27 @@ def _text_of(message: Any) -> str:
     if not isinstance(content, list):
         return content or ""
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _said(message: Any) -> str:
+    """A message that only calls `final_answer` says the answer."""
+    call = _answering_call(message)
+    return _text_of(message) if call is None else str(call.function.arguments["answer"])
+
+
+def _with_said(message: Any, text: str) -> Any:
+    call = _answering_call(message)
+    if call is None:
+        return dataclasses.replace(message, content=text)
+    function = dataclasses.replace(call.function, arguments={**call.function.arguments, "answer": text})
+    return dataclasses.replace(message, tool_calls=[dataclasses.replace(call, function=function)])
+
+
+def _answering_call(message: Any) -> Any:
+    calls = list(message.tool_calls or ())
+    call = calls[0] if len(calls) == 1 and not _text_of(message) else None
+    arguments = call.function.arguments if call is not None and call.function.name == FinalAnswerTool.name else None
+    return call if isinstance(arguments, dict) and isinstance(arguments.get("answer"), str) else None
 
 
 def _calls_of(message: Any) -> list[dict[str, Any]]:
