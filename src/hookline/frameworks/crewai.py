@@ -45,6 +45,7 @@ SUPPORT: Final = FrameworkSupport(
     events=ALL_EVENTS,
     answers={
         "ask": "your function; without one it is a no",
+        "prompt": "yes, but an agent that plans stops",
         "request": "yes, and the change stays in the agent's messages",
         "halt": "yes: `kickoff` raises `RunStopped`",
         "continue": "no: the agent stops, and the log says so",
