@@ -15,7 +15,7 @@ from typing import Any, Final, Unpack
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
-from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hosts.agents.merged_decision import value_text
@@ -164,7 +164,7 @@ class HooklineChatMiddleware(ChatMiddleware):
                 return
             context.messages = [*context.messages, *context.result.messages, Message("user", [reason])]
 
-    def refuse_hosted(self, context: Any) -> None:
+    def stop_if_hosted(self, context: Any) -> None:
         """Raises RunStopped if the request has a tool that the model's provider runs."""
         run = self._shared.run_of(context)
         self._halt_if_hosted(run, context.options or {})
@@ -174,7 +174,7 @@ class HooklineChatMiddleware(ChatMiddleware):
     def _halt_if_hosted(self, run: AgentRun, options: Mapping[str, Any]) -> None:
         hosted = None if self._shared.allow_hosted else _hosted_tool(options.get("tools"))
         if hosted is not None:
-            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+            run.halt(hosted_tool_reason(hosted))
 
     async def _before(self, run: AgentRun, context: Any) -> None:
         options = context.options or {}
@@ -315,7 +315,7 @@ def _guard_chat_pipeline() -> None:
             return await execute(pipeline, context, final_handler)
 
         def last(sent: Any) -> Any:
-            ours.refuse_hosted(sent)
+            ours.stop_if_hosted(sent)
             return final_handler(sent)
 
         return await execute(pipeline, context, last)

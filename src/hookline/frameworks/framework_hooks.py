@@ -162,6 +162,11 @@ class FrameworkHooks:
             _log.warning("%s never fires %s: %s will not run", title, event, ids)
 
 
+def hosted_tool_reason(tool: str) -> str:
+    """Why an agent does not run with a tool that the model's provider runs."""
+    return f"Hooks cannot decide about {tool}. Use allow_hosted=True."
+
+
 def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
     for kind in kinds.values():
         if kind not in KIND_BY_VALUE:

@@ -18,7 +18,7 @@ from typing import Any, Final, Unpack
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer, current_run
 from hookline.frameworks.decided_call import DecidedCall
-from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hosts.agents.merged_decision import value_text
@@ -124,7 +124,7 @@ class HooklinePlugin(BasePlugin):
         hosted = await _hosted_tool_of(agent)  # a live session has no callback before the model
         if hosted is None:
             return None
-        run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+        run.halt(hosted_tool_reason(hosted))
         return _content("model", f"Stopped by a hook: {run.halted}")
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
@@ -132,7 +132,7 @@ class HooklinePlugin(BasePlugin):
         self._guard_executor(callback_context._invocation_context.agent)
         hosted = _hosted_tool(llm_request.config.tools)
         if hosted is not None and not self._allow_hosted:
-            run.halt(f"Hooks cannot decide about {hosted}. Use allow_hosted=True.")
+            run.halt(hosted_tool_reason(hosted))
         pieces = [_Piece(content, part) for content in llm_request.contents for part in content.parts or ()]
         given = llm_request.config.system_instruction
         system = given if isinstance(given, str) else None if given is None else value_text(to_plain_value(given))

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, NotRequired, Unpack
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
-from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hosts.agents.merged_decision import value_text
@@ -202,18 +202,18 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         """Around all middleware of a call."""
         return new_undecided_call(self._run_of(runtime.state, runtime), runtime.tool_call_id)
 
-    def refuse_hosted(self, request: Any) -> str | None:
-        """The reason why the request cannot be sent, if there is one. The run is halted then."""
+    def halt_if_hosted(self, request: Any) -> Any:
+        """What to answer instead of sending a request with a tool that the model's provider runs. None if it has none."""
         given = [*request.tools, *(request.model_settings.get("tools") or ())]
         hosted = None if self._allow_hosted else _hosted_tool(given)
         if hosted is None:
             return None
-        reason = f"Hooks cannot decide about {hosted}. Use allow_hosted=True."
+        reason = hosted_tool_reason(hosted)
         self._run_of(request.state, request.runtime).halt(reason)
-        return reason
+        return ModelResponse([_stopped(reason)])
 
     async def _before_model(self, run: AgentRun, request: Any) -> RequestAnswer:
-        self.refuse_hosted(request)
+        self.halt_if_hosted(request)
         return await run.before_model(request.messages, FORMAT, request.system_prompt)
 
     def _run_of(self, state: Any, runtime: Any) -> AgentRun:
@@ -261,44 +261,33 @@ def _has_contents(cell: Any) -> bool:
         return False
 
 
-def _guard_chain(chain: Callable[..., Any]) -> Callable[..., Any]:
+def _guard_chain(chain: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., Any]:
     """Looks at the tools of a request after all middleware."""
 
     @functools.wraps(chain)
     def guarded(handlers: Any) -> Any:
         chained, hooks = chain(handlers), _find_middleware(*handlers)
-        if hooks is None:
-            return chained
-
-        def composed(request: Any, handler: Callable[[Any], Any]) -> Any:
-            def last(each: Any) -> Any:
-                reason = hooks.refuse_hosted(each)
-                return handler(each) if reason is None else ModelResponse([_stopped(reason)])
-
-            return chained(request, last)
-
-        return composed
+        return chained if hooks is None else functools.partial(run, chained, hooks)
 
     return guarded
 
 
-def _guard_async_chain(chain: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(chain)
-    def guarded(handlers: Any) -> Any:
-        chained, hooks = chain(handlers), _find_middleware(*handlers)
-        if hooks is None:
-            return chained
+def _run_chain(
+    chained: Callable[..., Any], hooks: HooklineMiddleware, request: Any, handler: Callable[[Any], Any]
+) -> Any:
+    return chained(request, lambda each: hooks.halt_if_hosted(each) or handler(each))
 
-        async def composed(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-            async def last(each: Any) -> Any:
-                reason = hooks.refuse_hosted(each)
-                return await handler(each) if reason is None else ModelResponse([_stopped(reason)])
 
-            return await chained(request, last)
+async def _run_async_chain(
+    chained: Callable[..., Awaitable[Any]],
+    hooks: HooklineMiddleware,
+    request: Any,
+    handler: Callable[[Any], Awaitable[Any]],
+) -> Any:
+    async def last(each: Any) -> Any:
+        return hooks.halt_if_hosted(each) or await handler(each)
 
-        return composed
-
-    return guarded
+    return await chained(request, last)
 
 
 def _guard_call(run_one: Callable[..., Any]) -> Callable[..., Any]:
@@ -414,8 +403,8 @@ _NODE_METHODS: Final = {
     "_execute_tool_async": _guard_async_node,
 }
 _CHAIN_FUNCTIONS: Final = {
-    "_chain_model_call_handlers": _guard_chain,
-    "_chain_async_model_call_handlers": _guard_async_chain,
+    "_chain_model_call_handlers": functools.partial(_guard_chain, run=_run_chain),
+    "_chain_async_model_call_handlers": functools.partial(_guard_chain, run=_run_async_chain),
 }
 _TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
 

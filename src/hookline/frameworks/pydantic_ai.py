@@ -13,7 +13,7 @@ from typing import Any, Final, Unpack
 from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call
-from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import (
     ALL_EVENTS,
@@ -112,13 +112,13 @@ class HooklineCapability(AbstractCapability[Any]):
         """A realtime session asks for no request, and shows only its tools."""
         hosted = [] if self._allow_hosted else _hosted_tools(ctx)
         if hosted:
-            raise RunStopped(f"Hooks cannot decide about {_hosted_name(hosted[0])}. Use allow_hosted=True.")
+            raise RunStopped(hosted_tool_reason(_hosted_name(hosted[0])))
         self.hooks.warn_about_silent_hooks("a realtime session of pydantic-ai", _REALTIME_EVENTS)
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         run, given = self._run_of(ctx), request_context.model_request_parameters
         if given.native_tools and not self._allow_hosted:
-            run.halt(f"Hooks cannot decide about {_hosted_name(given.native_tools[0])}. Use allow_hosted=True.")
+            run.halt(hosted_tool_reason(_hosted_name(given.native_tools[0])))
         pieces = _pieces(request_context.messages)
         if run.changed_prompt is not None:
             pieces = _with_prompt(pieces, run.prompt_given, run.changed_prompt)
