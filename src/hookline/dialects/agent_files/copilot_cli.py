@@ -74,7 +74,9 @@ FORMAT: Final = define_format(
         layout=Layout.EITHER,
         handlers={
             "command": HandlerType(
-                keys=("bash", "powershell", "command", "windows", "linux", "osx", "cwd", "env", *_COMMON_KEYS),
+                keys=(
+                    "bash", "powershell", "command", "windows", "linux", "osx", "exec", "args", "cwd", "env", *_COMMON_KEYS,
+                ),
                 required=(),
             ),
             "http": HandlerType(keys=("url", "headers", "allowedEnvVars", *_COMMON_KEYS), required=("url",)),
@@ -85,7 +87,8 @@ FORMAT: Final = define_format(
             ),
         },
         default_type="command",
-        command_keys=("bash", "command", "linux"),
+        command_keys=("bash", "command", "linux", "exec"),
+        program_key="exec",
         timeout_keys=("timeoutSec", "timeout"),
         matching=Matching.WHOLE,
         claude_events=frozenset(_CLAUDE_EVENTS),
@@ -113,5 +116,5 @@ FORMAT: Final = define_format(
         own_events=frozenset(("userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest")),
         own_keys=frozenset(("bash", "powershell", "timeoutSec")),
     )
-)
+)  # fmt: skip
 DIALECT: Final = AgentFileDialect(FORMAT, {"version": 1})

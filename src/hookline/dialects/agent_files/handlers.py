@@ -82,9 +82,11 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
         env=(*format.environment_templates(event_name), *_parse_environment(format, at)),
         cwd=_parse_directory(format, at, event_name),
     )
-    args = at.get("args") if "args" in _command_keys(format) else None
-    if args is not None:
-        texts = [text for place in args.items() if (text := place.text(empty=True)) is not None]
+    is_program, takes_args = key == format.program_key, "args" in _command_keys(format)
+    args = at.get("args") if takes_args and (is_program or not format.program_key) else None
+    if args is not None or is_program:
+        places = () if args is None else args.items()
+        texts = [text for place in places if (text := place.text(empty=True)) is not None]
         program = CommandTemplate(
             argv=tuple(_constant(format, text) for text in (command, *texts)),
             stdin=program.stdin,

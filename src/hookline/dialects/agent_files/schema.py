@@ -20,6 +20,7 @@ _PROPERTIES: Final[Schema] = {
     "command": describe("Shell text; with args, a program.", _TEXT, "./check.sh"),
     "bash": describe("The command, on Linux and macOS.", _TEXT, "./check.sh"),
     "linux": describe("The command, on Linux.", _TEXT, "./check.sh"),
+    "exec": describe("A program that runs without a shell.", _TEXT, "./check"),
     "args": describe("The program's arguments; no shell is used.", {"type": "array", "items": _ANY_TEXT}, ["--strict"]),
     "env": describe("Variables for the command.", _TEXTS, {"CI": "1"}, default={}),
     "cwd": _DIRECTORY,

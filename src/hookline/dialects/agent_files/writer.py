@@ -181,7 +181,7 @@ def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name:
     value: dict[str, Any] = {"type": type_}
     if program.argv:
         command, *args = (part.source for part in program.argv)
-        value |= {format.command_keys[0]: command, "args": args}
+        value |= {format.program_key or format.command_keys[0]: command, "args": args}
     else:
         value[format.command_keys[0]] = require_shell_command(replace(program, cwd=None))
     if program.cwd is not None:
