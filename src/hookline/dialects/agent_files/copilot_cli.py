@@ -114,7 +114,7 @@ FORMAT: Final = define_format(
         switch=disables_all_hooks,
         runs_in_project=True,
         own_events=frozenset(("userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest")),
-        own_keys=frozenset(("bash", "powershell", "timeoutSec")),
+        own_keys=frozenset(("bash", "powershell", "exec", "timeoutSec")),
     )
 )  # fmt: skip
 DIALECT: Final = AgentFileDialect(FORMAT, {"version": 1})
