@@ -121,7 +121,8 @@ class AgentFormat:
     expand_command: Callable[[str, str], str] | None = None  # replaces names in a command; given it and its file
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
     own_stdin_events: frozenset[str] = frozenset()  # of these, the ones whose stdin has the agent's own names of tools
-    runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
+    runs_in_project: bool = False  # commands run in the project's directory
+    own_run_beside_file: bool = False  # but those of a user's own file in the directory of that file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
     file_kind: str = "json"  # how its files are written
