@@ -82,6 +82,12 @@ def test_answers(directory: RecordDirectory, recorder: Recorder, approved: bool,
     assert outcomes(directory) == [outcome]
 
 
+def test_a_call_whose_edited_input_hooks_denied_is_refused(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("ls", "a"))
+    recorder.write_answer(BOOK, event("ls", "a"), True, "ann", edit_denied=True)
+    assert outcomes(directory) == ["refused"]
+
+
 def test_a_line_that_cannot_match_is_not_parsed() -> None:
     wanted = LogFilter(verdict="deny", tool="Bash")
     assert wanted.may_match(b'{"kind":"decision","tool":"Bash","verdict":"deny"}')

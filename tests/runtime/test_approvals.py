@@ -15,6 +15,8 @@ import pytest
 from hookline.errors import HooklineError
 from hookline.hooks.outcome import Compact
 from hookline.hosts.python.session import Question
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 from hookline.runtime.compaction import compact
 from hookline.runtime.gate import CallNotAllowedError, ToolCall, execute, fingerprint
 from hookline.runtime.models.model import CompletionRequest, RequestedCall
@@ -322,6 +324,8 @@ def test_an_input_that_the_person_changed_is_decided_again(tmp_path: Path, edite
             assert finished.ran is ran
             assert says in finished.result.error
             assert len(seen.of_type(ApprovalRequested)) == 1
+            rows = RecordLog(record_directory(runtime.state_directory), LogFilter(event="tool.before")).latest(10)
+            assert next(row["outcome"] for row in rows if row["verdict"] == "ask") == ("ok" if ran else "refused")
 
     run_async(work)
     names = {path.name for path in tmp_path.iterdir() if path.is_file()}

@@ -144,9 +144,12 @@ def outcome_entry(call: Event, result: ToolResult, recordable: AsTheyAre, hears:
     return _about("outcome", ended, recordable)
 
 
-def answer_entry(event: Event, approved: bool, by: str, recordable: AsTheyAre) -> dict[str, Any]:
-    """The record of a person's answer."""
-    return {**_about("answer", event, recordable), "approved": approved, "by": by}
+def answer_entry(
+    event: Event, approved: bool, by: str, recordable: AsTheyAre, *, edit_denied: bool = False
+) -> dict[str, Any]:
+    """The record of a person's answer. `edit_denied`: hooks denied the input that the person approved instead."""
+    denied = {"edit_denied": True} if edit_denied else {}
+    return {**_about("answer", event, recordable), "approved": approved, **denied, "by": by}
 
 
 def _about(kind: str, event: Event, recordable: AsTheyAre) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def call_key(record: Record) -> CallKey:
 def outcome_of(record: Record) -> str:
     """`ok`, `failed`, `approved` or `refused`; "" for a record that does not tell what came of a call."""
     if record.get("kind") == "answer":
-        return "approved" if record.get("approved") else "refused"
+        return "approved" if record.get("approved") and not record.get("edit_denied") else "refused"
     if record.get("event") not in _OUTCOME_EVENTS:
         return ""
     facts = record.get("facts")

@@ -122,9 +122,13 @@ class Recorder:
         """What came of a call about which no hook is asked afterwards."""
         self._write(book, lambda recordable: outcome_entry(call, result, recordable, book.hears))
 
-    def write_answer(self, book: Book, event: Event, approved: bool, by: str = "user") -> None:
-        """What a person answered to a question about the event."""
-        self._write(book, lambda recordable: answer_entry(event, approved, by, recordable))
+    def write_answer(
+        self, book: Book, event: Event, approved: bool, by: str = "user", *, edit_denied: bool = False
+    ) -> None:
+        """What a person answered to a question about the event. `edit_denied`: hooks denied the input that the person
+        approved instead.
+        """
+        self._write(book, lambda recordable: answer_entry(event, approved, by, recordable, edit_denied=edit_denied))
 
     def archive_if_due(self) -> None:
         """Moves the records of ended processes into archives, at most once in ten minutes."""

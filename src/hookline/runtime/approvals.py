@@ -59,13 +59,13 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
                 await asyncio.shield(_withdraw_request(thread, row))
             raise
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
+    if row.answered is True and row.edited is not None and row.edited != call.input:
+        return await _decide_edited(thread, call, decision, row)
     session.runtime.recorder.write_answer(session.book, decision.event, row.answered is True, row.by or "nobody")
     if row.answered is not True:
         why = f": {row.why}" if row.why else ""
         raise ApprovalDenied(f"{decision.reason or call.name} ({_describe_denial(row.by)}{why}){decision.source}")
-    if row.edited is None or row.edited == call.input:
-        return ApprovedCall(call, decision, row)
-    return await _decide_edited(thread, call, decision, row)
+    return ApprovedCall(call, decision, row)
 
 
 async def _decide_edited(thread: StoredThread, call: ToolCall, decision: Decision, row: ApprovalRow) -> ApprovedCall:
@@ -73,7 +73,9 @@ async def _decide_edited(thread: StoredThread, call: ToolCall, decision: Decisio
     session = thread.session
     tool = {**decision.event.facts["tool"], "input": row.edited}
     again = await session.decide(thread, "tool.before", {"tool": tool})
-    if again.denied or again.halt:
+    denied = again.denied or again.halt
+    session.runtime.recorder.write_answer(session.book, decision.event, True, row.by or "nobody", edit_denied=denied)
+    if denied:
         reason = again.full_reason or f"{call.name} was denied"
         raise ApprovalDenied(reason, reason if again.halt else None)
     left = again.event.read(("tool", "input"))

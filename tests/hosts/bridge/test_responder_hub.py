@@ -17,6 +17,8 @@ from hookline.hosts.bridge.hook_cache import HookCache
 from hookline.hosts.bridge.responder import respond, respond_now
 from hookline.hosts.hub.hub_file import AskAt
 from hookline.hub.context.running_hub import Hub
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 from hub.hub_process import serve_hub
 from hub.hub_sandbox import eventually
 
@@ -83,6 +85,15 @@ def test_a_changed_input_that_the_hooks_deny_does_not_run(desk: BridgeSandbox) -
     reply = ask(desk, lambda hub, id: hub.approvals.answer(id, True, "maria", edited={"command": "rm -rf /"}))
     assert permission(reply)["permissionDecision"] == "deny"
     assert "Never." in permission(reply)["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize(("edited", "outcome"), [("rm -rf /", "refused"), ("git push --dry-run", "approved")])
+def test_the_record_tells_whether_hooks_let_the_changed_input_run(
+    desk: BridgeSandbox, edited: str, outcome: str
+) -> None:
+    ask(desk, lambda hub, id: hub.approvals.answer(id, True, "maria", edited={"command": edited}))
+    rows = RecordLog(record_directory(state(desk)), LogFilter(event="tool.before")).latest(10)
+    assert [row["outcome"] for row in rows if row["verdict"] == "ask"][:1] == [outcome]
 
 
 def test_nobody_answers_and_the_agent_is_denied_in_time(desk: BridgeSandbox) -> None:

@@ -441,7 +441,8 @@ class _Question:
         if settled is None:
             why = "no answer from the hub" if hub.runs else "the hub has ended: `hookline hub` starts it"
             return replace(decided, reason=f"{decided.reason} ({why})".strip())
-        self._recorder.write_answer(book, decided.event, settled.answer.approved, settled.answer.by or "hub")
+        answer, by = settled.answer, settled.answer.by or "hub"
+        self._recorder.write_answer(book, decided.event, answer.approved, by, edit_denied=settled.edit_denied)
         return settled.decision
 
     def _decide_now(self, event: Event, book: Book) -> Decision:

@@ -24,6 +24,11 @@ class SettledAsk:
     decision: Decision
     answer: HubAnswer
 
+    @property
+    def edit_denied(self) -> bool:
+        """Whether hooks denied the input that the person approved instead."""
+        return self.answer.edited is not None and (self.decision.denied or self.decision.halt)
+
 
 def should_ask_hub(hub: JoinedHub, event: Event, can_ask: bool) -> bool:
     """`can_ask`: the host can ask a person by itself."""
@@ -45,7 +50,7 @@ async def settle_ask(
     if answer is None:
         return None
     settled = SettledAsk(await _apply_answer(decision, answer, can_edit, decide), answer)
-    if answer.edited is not None and (settled.decision.denied or settled.decision.halt):
+    if settled.edit_denied:
         await report_denied_edit(hub, answer.question, until - time.monotonic())
     return settled
 

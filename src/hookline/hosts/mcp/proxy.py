@@ -196,8 +196,8 @@ class ProxySession:
         settled = await settle_ask(hub, decision, _HUB_PATIENCE, True, self._ask_again)
         if settled is None:
             return None
-        by = settled.answer.by or "hub"
-        self._recorder.write_answer(self._book(), decision.event, settled.answer.approved, by)
+        answer, by = settled.answer, settled.answer.by or "hub"
+        self._recorder.write_answer(self._book(), decision.event, answer.approved, by, edit_denied=settled.edit_denied)
         return settled.decision
 
     async def _ask_again(self, event: Event) -> Decision:
