@@ -332,6 +332,21 @@ def test_an_input_that_the_person_changed_is_decided_again(tmp_path: Path, edite
     assert names == ({edited.split()[1]} if ran else set())
 
 
+def test_an_edit_that_only_changes_the_type_of_a_value_is_decided_again(tmp_path: Path) -> None:
+    async def work() -> None:
+        call = tool_call_step(("bash", {"command": "touch made", "timeout": 1}))
+        async with open_runtime(tmp_path, EDITED, [call, "done"]) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, ApprovalRequested):
+                    edited = {"command": "touch made", "timeout": True}
+                    assert await runtime.answer(happening.approval, True, "maria", edited)
+            rows = RecordLog(record_directory(runtime.state_directory), LogFilter(event="tool.before")).latest(10)
+            assert [row["input"]["timeout"] is True for row in rows] == [False, True]
+
+    run_async(work)
+
+
 @pytest.mark.parametrize(
     ("more", "second", "asked"),
     [

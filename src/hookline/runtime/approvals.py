@@ -59,7 +59,7 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
                 await asyncio.shield(_withdraw_request(thread, row))
             raise
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
-    if row.answered is True and row.edited is not None and row.edited != call.input:
+    if row.answered is True and row.edited is not None and fingerprint(call.name, row.edited) != row.input_hash:
         return await _decide_edited(thread, call, decision, row)
     session.runtime.recorder.write_answer(session.book, decision.event, row.answered is True, row.by or "nobody")
     if row.answered is not True:
