@@ -259,3 +259,20 @@ def test_a_request_that_hooks_cannot_see_is_refused() -> None:
     hooks.close()
     assert trial.requests == []
     assert Agent(model=Structuring(trial), callback_handler=None).structured_output(Answer, "Go.").text == "x"
+
+
+@pytest.mark.parametrize("executor", [ConcurrentToolExecutor, SequentialToolExecutor])
+def test_an_answer_is_for_one_call_of_several_with_the_same_id(executor: Any) -> None:
+    trial = Trial([["git push a", "git push b"]], shares_ids=True)
+    agent, hooks = make_agent(trial, tool_executor=executor())
+    result = agent("Go.")
+    while result.stop_reason == "interrupt":
+        asked = {each.id: each.reason["input"]["command"] for each in result.interrupts}
+        trial.asked += asked.values()
+        answers = [
+            {"interruptId": id, "response": "yes" if command == "git push a" else "no"} for id, command in asked.items()
+        ]
+        result = agent([{"interruptResponse": each} for each in answers])
+    hooks.close()
+    assert sorted(trial.asked) == ["git push a", "git push b"]
+    assert trial.ran == ["git push a"]

@@ -7,6 +7,7 @@ is wrapped too: a call that no hook has decided about is decided there.
 from __future__ import annotations
 
 import functools
+import hashlib
 import weakref
 from collections.abc import AsyncGenerator, Callable
 from contextvars import ContextVar
@@ -119,7 +120,7 @@ class HooklineHandler(InterventionHandler):
         if answer.question is not None:
             asked = answer.question
             told = event.interrupt(
-                "hookline", reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
+                _interrupt_name(call), reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
             )
             answer = await run.before_tool(call, approved=default_evaluate(told))
         if answer.input is None:
@@ -176,6 +177,11 @@ def _call_of(tool: Any, use: Any) -> FrameworkCall:
     name = use["name"] if tool is None else tool.tool_name
     given = to_plain_value(use["input"])
     return FrameworkCall(name, {key: given[key] for key in given if key not in _ROUTING}, use["toolUseId"])
+
+
+def _interrupt_name(call: FrameworkCall) -> str:
+    """An answer is for one name and id, and a model may give several calls the same id."""
+    return f"hookline-{hashlib.sha256(call.key.encode()).hexdigest()[:16]}"
 
 
 def _decided_call_of(agent: Any) -> DecidedCall | None:
