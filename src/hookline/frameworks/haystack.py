@@ -265,10 +265,9 @@ class _Shared:
         answer = await run.before_model(rest, FORMAT, _text_of(first[0]) if first else None)
         if answer.halted is not None:
             state.set("stop_run", answer.halted)
-            return
-        if answer.system is not None:
-            first = [_create("system", answer.system)]
-        _set(state, [*first, *(rest if answer.messages is None else answer.messages)])
+        elif answer.system is not None or answer.messages is not None:
+            first = first if answer.system is None else [_create("system", answer.system)]
+            _set(state, [*first, *(rest if answer.messages is None else answer.messages)])
 
     async def before_tool(self, state: Any) -> None:
         """The calls of the last message run. A refused one gets its result before it, and is taken out."""
