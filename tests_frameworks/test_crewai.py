@@ -255,3 +255,15 @@ def test_a_changed_prompt_stops_an_agent_that_plans(plan: Any, own_state: Path) 
     finally:
         made.close()
     assert trial.requests == []
+
+
+class OwnRun(ListedBash):
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(**kwargs)
+
+
+def test_a_tool_with_a_run_of_its_own_is_decided_about(hooks: Any) -> None:
+    ListedBash.ran.clear()
+    assert "Not rm." in str(OwnRun().run(command="rm x"))
+    assert OwnRun().run(command="echo plain") == "***"
+    assert ListedBash.ran == ["echo altered"]

@@ -29,7 +29,7 @@ with extra_required("hookline.frameworks.crewai needs CrewAI", "crewai"):
     from crewai.agents.agent_adapters.base_agent_adapter import BaseAgentAdapter
     from crewai.hooks import HookAborted, InterceptionPoint
     from crewai.hooks.dispatch import register, unregister
-    from crewai.tools.base_tool import BaseTool, Tool
+    from crewai.tools.base_tool import BaseTool
     from crewai.tools.structured_tool import CrewStructuredTool
     from crewai.utilities import agent_utils
     from crewai.utilities.reasoning_handler import AgentReasoning
@@ -53,15 +53,7 @@ SUPPORT: Final = FrameworkSupport(
     keeps_requests=True,
     covers_subagents="yes: every agent of the process",
 )
-_TOOL_METHODS: Final = (
-    (BaseTool, "run"),
-    (BaseTool, "arun"),
-    (Tool, "run"),
-    (Tool, "arun"),
-    (CrewStructuredTool, "invoke"),
-    (CrewStructuredTool, "ainvoke"),
-    (CrewStructuredTool, "_run"),
-)
+_TOOL_METHODS: Final = {BaseTool: ("run", "arun"), CrewStructuredTool: ("invoke", "ainvoke", "_run")}
 _REQUEST: Final = "_prepare_llm_call"  # around each request of an agent; no hook of CrewAI's is told that one failed
 _PLANNING: Final = "handle_agent_reasoning"  # before an agent plans; its requests do not show CrewAI's hooks the task
 _log = logging.getLogger("hookline")
@@ -120,7 +112,7 @@ class HooklineHooks:
         _installed.append(self)
         for point, hook in self._points.items():
             register(point, hook)
-        for owner, name in _TOOL_METHODS:
+        for owner, name in _tool_methods():
             original = owner.__dict__[name]
             self._originals.append((owner, name, original))
             setattr(owner, name, self._guarded(original, name))
@@ -433,6 +425,21 @@ def _execution(decided: _DecidedCall) -> Iterator[None]:
     finally:
         decided.is_running = outer
         _decided_call.reset(token)
+
+
+def _tool_methods() -> list[tuple[Any, str]]:
+    """The methods that run a tool, also those of classes that have their own."""
+    return [
+        (kind, name)
+        for base, names in _TOOL_METHODS.items()
+        for kind in _family(base)
+        for name in names
+        if name in vars(kind)
+    ]
+
+
+def _family(base: Any) -> list[Any]:
+    return [base, *dict.fromkeys(each for kind in base.__subclasses__() for each in _family(kind))]
 
 
 def _named(tool: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
