@@ -89,8 +89,8 @@ def parse_entries(
     if at.mapping() is None:
         return
     if not at_top:
-        _warn_misplaced_hooks(at, events)
         at.report_misspelling("hooks")
+        _warn_misplaced_hooks(at, events)
     hooks = at if at_top else at.get("hooks")
     if hooks is None or hooks.mapping() is None:
         return
@@ -109,6 +109,7 @@ def parse_entries(
 
 def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
     severity = Severity.WARNING if "hooks" in at.value else Severity.ERROR  # without hooks, nothing of it is read
+    is_misspelt = any(each.code == "unknown-key" and each.severity is Severity.ERROR for each in at.problems)
     for name, place in at.entries():
         if name in events and isinstance(place.value, list):
             what = f"{place.location}: hooks beside the key hooks are not read."
@@ -117,6 +118,18 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
         elif severity is Severity.ERROR and _has_hooks(place.value, events):
             what = f"{place.location}: hooks inside {name} are not read."
             place.add_problem("not-read", what, f'Move "hooks" out of "{name}".', at_key=True)
+        elif severity is Severity.ERROR and not is_misspelt and _are_hooks(place.value, events):
+            what = f"{place.location}: hooks below {name} are not read."
+            place.add_problem("not-read", what, f'Write "hooks" instead of "{name}".', at_key=True)
+
+
+_ENTRY_KEYS: Final = frozenset(("matcher", "hooks", "command", "action"))
+
+
+def _are_hooks(value: Any, events: Mapping[str, str]) -> bool:
+    lists = [each for name, each in value.items() if name in events] if isinstance(value, dict) else []
+    entries = [entry for each in lists if isinstance(each, list) for entry in each if isinstance(entry, dict)]
+    return any(not _ENTRY_KEYS.isdisjoint(entry) for entry in entries)
 
 
 def _has_hooks(value: Any, events: Mapping[str, str]) -> bool:

@@ -91,6 +91,7 @@ def test_their_hooks_act_and_know_their_directory(home: Path) -> None:
     ("value", "code"),
     [
         ({"PreToolUse": HOOKS["PreToolUse"]}, "not-read"),
+        ({"events": HOOKS}, "not-read"),
         (["x"], "wrong-type"),
         ({"hooks": {"PreToolUsed": HOOKS["PreToolUse"]}}, "unknown-event"),
         ({"hooks": {"PreToolUse": [{"hooks": [{"type": "later"}]}]}}, "unknown-word"),
