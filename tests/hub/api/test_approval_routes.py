@@ -14,6 +14,7 @@ from hookline.hosts.hub.hub_file import JoinedHub
 from hookline.hosts.hub.hub_questions import HubAnswer, HubQuestion, ask_hub
 from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hub.access.roles import Role
+from hookline.hub.approvals.approval_desk import MAX_WAITING_OF_KEY
 from hookline.hub.context.running_hub import Hub
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.storage.tables import ApprovalRow, SessionRow, ThreadRow
@@ -85,6 +86,20 @@ async def test_only_the_host_that_asked_tells_that_an_approved_edit_was_denied(t
         assert (await host.post(f"/approvals/{edited}/denial")).status_code == 200
         states = {id: (await approver.get(f"/approvals/{id}")).json()["state"] for id in (edited, plain)}
         assert states == {edited: "denied", plain: "approved"}
+
+
+@async_test
+async def test_one_key_cannot_keep_others_from_asking(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as hub:
+        flooding, other = [Client(hub, (await hub.access.add_key(name))[0]) for name in ("flooding", "other")]
+        asked = {"host": "codex", "tool": "Bash", "input": {"command": "git push"}}
+        first = (await flooding.post("/approvals", asked)).json()["id"]
+        for _ in range(MAX_WAITING_OF_KEY - 1):
+            assert (await flooding.post("/approvals", asked)).status_code == 201
+        assert (await flooding.post("/approvals", asked)).status_code == 429
+        assert (await other.post("/approvals", asked)).status_code == 201
+        assert (await flooding.delete(f"/approvals/{first}")).status_code == 200
+        assert (await flooding.post("/approvals", asked)).status_code == 201
 
 
 @async_test

@@ -24,6 +24,7 @@ from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import ApprovalRow
 
 MAX_WAITING: Final = 1_000
+MAX_WAITING_OF_KEY: Final = 250  # so that one machine cannot keep all others from asking
 MAX_SECONDS: Final = 3600.0  # for a person
 _MAX_LOADED: Final = 100  # answers that are read when the hub starts
 _MASK_SECONDS: Final = 30.0  # after which answers are masked whose host does not wait any more
@@ -54,7 +55,7 @@ class ApprovalDesk:
 
     async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
         """Stores the question, and shows it. None if too many wait. One that the host has sent before is stored once."""
-        if len(self._shown) >= MAX_WAITING:
+        if len(self._shown) >= MAX_WAITING or await self._questions.count_waiting(key) >= MAX_WAITING_OF_KEY:
             return None
         now = time.time()
         seconds = min(max(float(about.pop("seconds")), 0.0), MAX_SECONDS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.lazy_dataclasses import dataclass
@@ -78,6 +78,11 @@ class QuestionTable:
     async def waiting(self) -> list[QuestionRow]:
         """Oldest first."""
         return list(reversed(await self._select(questions.c.state == WAITING)))
+
+    async def count_waiting(self, key: str) -> int:
+        """Those that this credential asked."""
+        statement = select(func.count()).where(questions.c.state == WAITING, questions.c.key == key)
+        return await self._database.read(lambda connection: int(connection.execute(statement).scalar_one()))
 
     async def recent(self, limit: int, before: float | None = None) -> list[QuestionRow]:
         """Those that wait no more, newest first."""
