@@ -43,6 +43,7 @@ def directory(path: str, **info: bool) -> dict[str, object]:
     ("direct_url", "command"),
     [
         (None, "pip install 'hookline[hub]'"),
+        ("[]", "pip install 'hookline[hub]'"),
         ("no JSON", "pip install 'hookline[hub]'"),
         ({"url": "https://example.org/hookline.whl"}, "pip install 'hookline[hub]'"),
         (directory("/src/hookline"), "pip install '/src/hookline[hub]'"),

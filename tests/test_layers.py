@@ -35,7 +35,7 @@ ANYWHERE = {
     "extras",
     "lazy_dataclasses",
     "lazy_imports",
-}  # importable everywhere; they import nothing of ours
+}  # importable everywhere; they import only each other
 MAY_IMPORT: dict[str, set[str]] = {
     **{name: set() for name in sorted(ANYWHERE)},
     "formatting": set(),

@@ -59,7 +59,7 @@ def extra_required(need: str, extra: str) -> Iterator[None]:
     """Raises MissingExtraError if an import inside fails because a package is not installed."""
     try:
         yield
-    except ModuleNotFoundError as error:
+    except ImportError as error:  # also of a package that is broken
         if (error.name or "").partition(".")[0] == "hookline":
             raise
         raise MissingExtraError(need, extra) from error

@@ -14,7 +14,10 @@ from urllib.request import url2pathname
 
 
 def install_command(extra: str) -> str:
-    """With the program that hookline was installed with, from where it came from. Extras that it has are kept."""
+    """The command that adds the extra with the installer that was used, and keeps the extras that are there.
+
+    A local directory or file is named again, anything else is installed by name.
+    """
     origin, is_editable = _find_origin()
     if (Path(sys.prefix) / "uv-receipt.toml").is_file():
         return f"uv tool install {_requirement(origin, *_extras_of_uv(), extra)}"
@@ -34,7 +37,7 @@ def _find_origin() -> tuple[str, bool]:
         url = urlsplit(recorded["url"])
         if url.scheme == "file":
             return url2pathname(url.path), bool(recorded.get("dir_info", {}).get("editable"))
-    except (PackageNotFoundError, OSError, ValueError, KeyError):  # installed from an index, or not at all
+    except (PackageNotFoundError, OSError, ValueError, KeyError, TypeError):  # no usable record: install by name
         pass
     return "hookline", False
 
@@ -42,13 +45,9 @@ def _find_origin() -> tuple[str, bool]:
 def _extras_of_uv() -> list[str]:
     try:
         receipt = tomllib.loads((Path(sys.prefix) / "uv-receipt.toml").read_text("utf-8"))
-        return [
-            each
-            for one in receipt["tool"]["requirements"]
-            if one["name"] == "hookline"
-            for each in one.get("extras", ())
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+        ours = next(each for each in receipt["tool"]["requirements"] if each["name"] == "hookline")
+        return list(ours.get("extras", ()))
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return []
 
 

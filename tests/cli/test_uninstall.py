@@ -72,8 +72,11 @@ def test_all_restores_the_files_of_mcp_clients(hookline):
     Path("gone.json").unlink()
     Path("broken.json").write_text("{")
     assert hookline("uninstall", "--mcp", "two.json").exit_code == 0
+    records = Path(os.environ["HOME"], ".local/state/hookline/installed")
+    before = sorted(records.iterdir())
     assert hookline("uninstall", "--all", "--dry-run").exit_code == 1
     assert Path("one.json").read_text() != text
+    assert sorted(records.iterdir()) == before
     result = hookline("uninstall", "--all")
     assert result.exit_code == 1
     assert "broken.json" in result.stderr
@@ -81,6 +84,15 @@ def test_all_restores_the_files_of_mcp_clients(hookline):
     Path("broken.json").write_text(text)
     assert hookline("uninstall", "--all").exit_code == 0
     assert "No coding agent calls hookline; nothing to do." in hookline("uninstall", "--all").stdout
+
+
+def test_a_record_of_an_mcp_file_that_cannot_be_read_is_named(hookline):
+    records = Path(os.environ["HOME"], ".local/state/hookline/installed")
+    records.mkdir(parents=True)
+    (records / "mcp-1.json").write_text("{")
+    result = hookline("uninstall", "--all")
+    assert result.exit_code == 1
+    assert "mcp-1.json cannot be read" in result.stderr
 
 
 def test_a_file_that_is_empty_without_the_entries_goes_without_a_record_too(hookline, claude_settings):

@@ -73,7 +73,7 @@ def test_a_timeout_of_its_own_is_told_from_ours() -> None:
     assert (own.kind, own.text) == (FailureKind.TIMEOUT, "timed out")
 
 
-class Promptly(FunctionAction, InlineAction):
+class InlineFunction(FunctionAction, InlineAction):
     """Its first step runs in the task of the caller."""
 
     def needs_task(self, host: Host) -> bool:
@@ -86,7 +86,7 @@ def test_an_action_that_ends_with_its_first_step_needs_no_task() -> None:
 
     async def run() -> None:
         own = str(id(asyncio.current_task()))
-        for action, is_own in ((Promptly(look), True), (FunctionAction(look), False)):
+        for action, is_own in ((InlineFunction(look), True), (FunctionAction(look), False)):
             answer = await attempt(action, tool_call_event(), NO_HOST, SECOND)
             assert isinstance(answer, Outcome)
             assert (answer.reason == own) is is_own
@@ -119,7 +119,7 @@ def test_what_a_first_step_raises_is_a_failure_like_any_other(
             await asyncio.sleep(0)
         raise error
 
-    for action in (Promptly(fail), FunctionAction(fail)):
+    for action in (InlineFunction(fail), FunctionAction(fail)):
         assert asyncio.run(attempt(action, tool_call_event(), NO_HOST, SECOND)) == failure
 
 
@@ -135,9 +135,9 @@ def test_after_its_first_step_an_action_has_a_timeout_and_can_be_cancelled() -> 
         return Outcome()
 
     async def run() -> None:
-        answer = await attempt(Promptly(wait), tool_call_event(), NO_HOST, timedelta(milliseconds=10))
+        answer = await attempt(InlineFunction(wait), tool_call_event(), NO_HOST, timedelta(milliseconds=10))
         assert answer == Failure(FailureKind.TIMEOUT, "did not answer within 10 ms")
-        waiting = asyncio.create_task(attempt(Promptly(wait), tool_call_event(), NO_HOST, timedelta(hours=1)))
+        waiting = asyncio.create_task(attempt(InlineFunction(wait), tool_call_event(), NO_HOST, timedelta(hours=1)))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -162,7 +162,7 @@ def test_what_a_first_step_leaves_to_the_event_loop_pauses_the_timeout() -> None
         await answered.wait()
         return Outcome(reason="answered")
 
-    answer = asyncio.run(attempt(Promptly(ask), tool_call_event(), NO_HOST, timedelta(milliseconds=100)))
+    answer = asyncio.run(attempt(InlineFunction(ask), tool_call_event(), NO_HOST, timedelta(milliseconds=100)))
     assert answer == Outcome(reason="answered")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.cli.context import are_hooks_off, current_directory, load_book
@@ -22,7 +21,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, canonical_event, event_named
 from hookline.hooks.inner_calls import has_inner_calls
 from hookline.hooks.session_facts import SessionInfo, login_name, session_facts
-from hookline.hosts.call_decision import decide_unrecorded
+from hookline.hosts.call_decision import decide_without_record
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_class
 from hookline.runners.local_host import LocalHost
@@ -112,15 +111,17 @@ def _new_session() -> SessionInfo:
 
 def _decide(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
     if not has_inner_calls(event.facts.get("tool")):
-        with suppress(MustWait):
+        try:
             return book.decide_now(event, host, explain)  # most hooks need no event loop, which takes long to import
+        except MustWait:
+            pass
     from hookline.cli.async_runner import run_async
 
     return run_async(_decide_and_drain(book, event, host, explain))
 
 
 async def _decide_and_drain(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
-    decision = await decide_unrecorded(book, event, host, explain)
+    decision = await decide_without_record(book, event, host, explain)
     await host.drain(background_time(decision))
     return decision
 

@@ -375,7 +375,7 @@ def _read_config(file: str | None, given: dict[str, Any]) -> HubConfig:
 
 
 def _require_extra() -> None:
-    with extra_required("hookline hub needs FastAPI", "hub"):
+    with extra_required("hookline hub needs FastAPI with Socket.IO", "hub"):
         import fastapi  # noqa: F401
         import socketio  # noqa: F401
 

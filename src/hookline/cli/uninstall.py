@@ -57,9 +57,11 @@ def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: s
     else:
         places = [(get_agent(agent), here, scope_of(user, project))]
     removed = [_remove_entries(*place, dry_run) for place in places]
-    files = list(load_mcp_files(here)) if everything else []
-    failed = [file for file in files if not _restore_mcp_file(file, here, dry_run)]
-    if everything and not files and not any(removed):
+    files, unreadable = load_mcp_files(here) if everything else ([], [])
+    for record in unreadable:
+        err(f"hookline: {record} cannot be read, so the file that it names is left as it is")
+    failed = [*unreadable, *(file for file in files if not _restore_mcp_file(file, here, dry_run))]
+    if everything and not files and not failed and not any(removed):
         out("No coding agent calls hookline; nothing to do.")
     if not dry_run and next(load_records(here), None) is None:
         launcher.remove_launcher(here.launcher)
@@ -73,7 +75,7 @@ def _restore_mcp_file(file: Path, here: Machine, dry_run: bool) -> bool:
     try:
         if file.exists():
             unwrap_file(file, dry_run)
-        else:
+        elif not dry_run:
             delete_mcp_file(file, here)
     except (HooklineError, OSError) as error:
         err(f"hookline: {error}")

@@ -118,15 +118,15 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
         elif severity is Severity.ERROR and _has_hooks(place.value, events):
             what = f"{place.location}: hooks inside {name} are not read."
             place.add_problem("not-read", what, f'Move "hooks" out of "{name}".', at_key=True)
-        elif severity is Severity.ERROR and not is_misspelt and _are_hooks(place.value, events):
-            what = f"{place.location}: hooks below {name} are not read."
-            place.add_problem("not-read", what, f'Write "hooks" instead of "{name}".', at_key=True)
+        elif severity is Severity.ERROR and not is_misspelt and _maps_events_to_hooks(place.value, events):
+            what = f"{place.location}: hooks are not read here, because the key is {name!r}."
+            place.add_problem("not-read", what, f'Rename "{name}" to "hooks".', at_key=True)
 
 
 _ENTRY_KEYS: Final = frozenset(("matcher", "hooks", "command", "action"))
 
 
-def _are_hooks(value: Any, events: Mapping[str, str]) -> bool:
+def _maps_events_to_hooks(value: Any, events: Mapping[str, str]) -> bool:
     lists = [each for name, each in value.items() if name in events] if isinstance(value, dict) else []
     entries = [entry for each in lists if isinstance(each, list) for entry in each if isinstance(entry, dict)]
     return any(not _ENTRY_KEYS.isdisjoint(entry) for entry in entries)

@@ -20,8 +20,8 @@ from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, split_alternatives
 
 _SERVER: Final = lazy_pattern(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
-_UNRELATED: Final = frozenset(("qxz",))
-"""No tool has this name, so a matcher of it is about all tools but some: `^(?!Task$)`. There, no other name of a tool counts."""
+_PROBE_NAME: Final = frozenset(("qxz",))
+"""No tool has this name. A matcher that matches it excludes names, such as `^(?!Task$)`, and is not compared with aliases."""
 
 
 def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:
@@ -56,8 +56,8 @@ def _tool_name(compiled: TextPattern, vocabulary_name: str) -> ToolName:
         own_names = HOST_NAMES
     else:
         own_names = tuple(part for part in _alternatives(compiled) if not _matches_any(part, known))
-    takes_aliases = not _matches_any(compiled, _UNRELATED)
-    return _shared_subject(vocabulary_name, own_names, _named_servers(compiled), takes_aliases)
+    matches_aliases = not _matches_any(compiled, _PROBE_NAME)
+    return _shared_subject(vocabulary_name, own_names, _named_servers(compiled), matches_aliases)
 
 
 @lru_cache
@@ -67,11 +67,11 @@ def _known_names(vocabulary_name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _shared_subject(
-    vocabulary_name: str, own_names: tuple[TextPattern, ...], servers: tuple[str, ...], takes_aliases: bool
+    vocabulary_name: str, own_names: tuple[TextPattern, ...], servers: tuple[str, ...], matches_aliases: bool
 ) -> ToolName:
     """Equal subjects are one object, because each has a cache."""
     vocabulary = VOCABULARIES[vocabulary_name]
-    return ToolName(vocabulary, own_names, servers, takes_aliases and bool(vocabulary.aliases))
+    return ToolName(vocabulary, own_names, servers, matches_aliases and bool(vocabulary.aliases))
 
 
 def _matches_any(compiled: TextPattern, names: frozenset[str]) -> bool:

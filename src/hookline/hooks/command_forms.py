@@ -42,7 +42,7 @@ _SHELL: Final = lazy_pattern(
 )
 _CODE_NAMES: Final = frozenset(("script", "code", "source", "run", "lines"))
 _DASHED: Final = frozenset(("flags", "flag", "options", "option", "opts", "opt", "switches", "switch"))
-_TOOL_WORDS: Final = frozenset(
+_EXECUTION_OPTIONS: Final = frozenset(
     ("background", "async", "wait", "waits", "block", "blocking", "detach", "detached", "interactive", "tty", "pty", "stream",
      "streaming", "login", "capture", "sandbox", "sandboxed", "approval", "approved", "confirm", "confirmed", "permission",
      "permissions", "output", "log", "shell", "elevated", "timeout", "persistent", "keep", "session", "terminal", "safe")
@@ -215,7 +215,7 @@ def _collect_arguments(fields: Iterable[_Named]) -> tuple[list[_Words], list[_Wo
 def _switches(input: Mapping[Any, Any]) -> list[str]:
     """`{command: rm, recursive: true}`: the fields that are true, as options. Not those that say how the tool runs it."""
     names = [str(name) for name, value in input.items() if value is True and role_of(name) is FieldRole.OTHER]
-    given = [name for name in names if _TOOL_WORDS.isdisjoint(words_of(name))]
+    given = [name for name in names if _EXECUTION_OPTIONS.isdisjoint(words_of(name))]
     return ["-" + name if len(name) == 1 else "--" + "-".join(words_of(name)) for name in given][:_MAX_ARGUMENT_FIELDS]
 
 

@@ -39,7 +39,7 @@ _OWN_NAMES: Final = (
     "functionName",
     "tool",
 )
-_FUNCTIONS: Final = ("function", "functionCall", "function_call", "tool_use", "params")
+_FUNCTION_KEYS: Final = ("function", "functionCall", "function_call", "tool_use", "params")
 _SERVERS: Final = ("server", "server_name", "serverName")
 INNER_CALL_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
 _SCHEMA_KEYS: Final = frozenset(
@@ -80,7 +80,7 @@ def find_inner_calls(input: Any) -> Iterator[InnerCall]:
             call = decode_container(each)
             if isinstance(call, dict):
                 yield from _calls_of(call)
-                functions = (decode_container(call.get(key)) for key in _FUNCTIONS)
+                functions = (decode_container(call.get(key)) for key in _FUNCTION_KEYS)
                 for function in functions:
                     if isinstance(function, dict):
                         yield from _calls_of(function)
@@ -94,8 +94,8 @@ def _calls_of(call: Mapping[str, Any]) -> Iterator[InnerCall]:
     yield from product(known, [decode_container(call[key]) for key in _INPUTS if key in call])
 
 
-def is_schema(input: Any) -> bool:
-    """Whether it says which input a tool takes, as in a list of tools, and is none itself."""
+def is_input_schema(input: Any) -> bool:
+    """Whether this is the JSON Schema of a tool's input, as in a list of tools, and not an input."""
     return isinstance(input, dict) and isinstance(input.get("properties"), dict) and input.keys() <= _SCHEMA_KEYS
 
 

@@ -73,7 +73,7 @@ class ToolName:
     vocabulary: Vocabulary = NATIVE
     own_names: tuple[TextPattern, ...] = ()  # a tool whose own name matches one is matched by it; HOST_NAMES: all are
     servers: tuple[str, ...] = ()  # MCP servers that the matcher names, for tools whose server is unknown
-    takes_aliases: bool = False  # whether any of the dialect's names of a tool counts
+    matches_aliases: bool = False  # whether the tool's other names in the dialect are compared too
     _certain: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )  # (name, kind) → texts; None if they depend on more
@@ -177,7 +177,7 @@ def _read_names(
     subject: ToolName, name: str, kind: ToolKind, possible: tuple[McpAddress, ...], guess: ToolKind | None
 ) -> Readings:
     readings = _read_single_names(subject, name, kind, possible, guess)
-    return tuple(map(subject.vocabulary.with_aliases, readings)) if subject.takes_aliases else readings
+    return tuple(map(subject.vocabulary.with_aliases, readings)) if subject.matches_aliases else readings
 
 
 def _read_single_names(

@@ -112,7 +112,7 @@ class Vocabulary:
     marks_mcp: bool = True  # False: other tools may have such a name, so only its host can tell
     short_names: Mapping[str, str] | None = None  # full name → another short one; `module.action` is also `action`
     guesses_own_tools: bool = True  # False: in hookline's own sessions a matcher takes no guess about a tool's kind
-    aliases: tuple[tuple[str, ...], ...] = ()  # names of one and the same tool, as different versions have them
+    aliases: tuple[tuple[str, ...], ...] = ()  # groups of names; a matcher that names one matches the others, too
 
     def __hash__(self) -> int:
         return hash(self.name)

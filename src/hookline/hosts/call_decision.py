@@ -30,8 +30,8 @@ async def decide_with_inner_calls(book: Book, event: Event, fire: Callable[[Even
     return await decide_inner_calls(made, lambda tool: fire(Event(event.name, {**event.facts, "tool": tool})))
 
 
-async def decide_unrecorded(book: Book, event: Event, host: Host, explain: bool = False) -> Decision:
-    """As in an agent, but nothing is written to the record."""
+async def decide_without_record(book: Book, event: Event, host: Host, explain: bool = False) -> Decision:
+    """Decides an event and the calls in a call, as for an agent. Writes no record."""
     return await decide_with_inner_calls(book, event, lambda each: book.decide(each, host, explain))
 
 
@@ -77,7 +77,7 @@ def add_inner_decision(made: Decision, inner: Decision, input: Any) -> Decision:
     """The stricter one. A hook can change the call as it stands, but no call within it: that is denied."""
     if not deep_equal(inner.event.facts["tool"]["input"], input):
         inner = replace(inner, verdict=Verdict.DENY, reason=inner.reason or _CHANGED_WITHIN)
-    joined = _joined(made, inner)
+    joined = _with_effects(made, inner)
     if (inner.verdict > made.verdict and inner.verdict >= Verdict.ASK) or inner.halt:
         return replace(joined, verdict=inner.verdict, reason=inner.reason, by=inner.by, halt=inner.halt)
     if made.verdict is Verdict.ALLOW and inner.verdict is not Verdict.ALLOW:
@@ -85,8 +85,8 @@ def add_inner_decision(made: Decision, inner: Decision, input: Any) -> Decision:
     return joined
 
 
-def _joined(made: Decision, inner: Decision) -> Decision:
-    """With what hooks did beside deciding. Of the inner call, only hooks that ran are explained."""
+def _with_effects(made: Decision, inner: Decision) -> Decision:
+    """Adds notes, requests and failures of the inner call, and the trace of its hooks that ran."""
     notes = tuple(note for note in inner.notes if note not in made.notes)
     ran = tuple(entry for entry in inner.trace if entry.outcome is not None or entry.failure is not None)
     if not (notes or inner.requests or inner.failures or ran):

@@ -177,7 +177,7 @@ class Tools:
 
     def _kind_names(self, subject: ToolName) -> tuple[str, ...]:
         names = subject.vocabulary.names.get(self.kind, ())[:1]
-        return subject.vocabulary.with_aliases(names) if subject.takes_aliases else names
+        return subject.vocabulary.with_aliases(names) if subject.matches_aliases else names
 
     def _guess_exists(self, subject: ToolName) -> Formula | None:
         """When a matcher takes a guess about the tool's kind; None: always."""

@@ -499,11 +499,9 @@ def _signal_name(number: int) -> str:
 
 def _log_start(command: Command) -> None:
     text, secrets = command.text or " ".join(command.argv), _command_secrets(command)
-    log.debug("[%s] runs %s", _current_hook_name(), mask(text, secrets))
+    log.debug("[%s] runs %s", _caller_name(), mask(text, secrets))
     if command.stdin:
-        log.debug(
-            "[%s] stdin %s", _current_hook_name(), mask(command.stdin[:65_536].decode("utf-8", "replace"), secrets)
-        )
+        log.debug("[%s] stdin %s", _caller_name(), mask(command.stdin[:65_536].decode("utf-8", "replace"), secrets))
 
 
 def _command_secrets(command: Command) -> tuple[str, ...]:
@@ -514,12 +512,12 @@ def _command_secrets(command: Command) -> tuple[str, ...]:
 
 def _log_end(command: Command, finished: ProgramResult) -> None:
     secrets = _command_secrets(command)
-    log.debug("[%s] exit code %d after %.0f ms", _current_hook_name(), finished.exit_code, finished.seconds * 1000)
+    log.debug("[%s] exit code %d after %.0f ms", _caller_name(), finished.exit_code, finished.seconds * 1000)
     for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
         if text and current_hook.get() is not None:  # hooks may still redact what a tool of the agent prints
-            log.debug("[%s] %s %s", _current_hook_name(), name, mask(text, secrets))
+            log.debug("[%s] %s %s", _caller_name(), name, mask(text, secrets))
 
 
-def _current_hook_name() -> str:
+def _caller_name() -> str:
     who = current_hook.get()
     return who.hook if who is not None else "a tool"

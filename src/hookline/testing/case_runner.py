@@ -21,7 +21,7 @@ from hookline.errors import ConfigError, extra_required
 from hookline.formatting import printable
 from hookline.hooks.event import Event
 from hookline.hooks.session_facts import SessionInfo, session_facts
-from hookline.hosts.call_decision import decide_unrecorded
+from hookline.hosts.call_decision import decide_without_record
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
@@ -167,7 +167,7 @@ async def _run_step(
     known = SessionInfo(SESSION_ID, USER_NAME, directory, host.time.wall())
     facts = session_facts(step.event, expand_scratch(dict(step.facts), directory), known)
     host.facts = {name: value for name, value in facts.items() if name != "tool"}
-    decision = await decide_unrecorded(book, Event(step.event, facts), host, explain)
+    decision = await decide_without_record(book, Event(step.event, facts), host, explain)
     await host.settle(decision)
     return ActualResult(directory, decision, (), host.called, host.published, log[before:])
 

@@ -14,7 +14,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import event_named
 from hookline.hooks.host import Host
 from hookline.hooks.session_facts import SessionInfo, session_facts
-from hookline.hosts.call_decision import decide_unrecorded
+from hookline.hosts.call_decision import decide_without_record
 from hookline.project import load_file, load_text
 from hookline.testing.case import Case, load_cases
 from hookline.testing.case_runner import (
@@ -71,9 +71,9 @@ def _build_event(event: Event | Mapping[str, Any], dialect: str | None) -> Event
 
 async def _decide_event(book: Book, event: Event, host: Host | None, explain: bool) -> Decision:
     if host is not None:
-        return await decide_unrecorded(book, _with_session_facts(event, host.clock.wall()), host, explain)
+        return await decide_without_record(book, _with_session_facts(event, host.clock.wall()), host, explain)
     alone = ScriptedHost(book=book)
-    decision = await decide_unrecorded(book, _with_session_facts(event, alone.time.wall()), alone, explain)
+    decision = await decide_without_record(book, _with_session_facts(event, alone.time.wall()), alone, explain)
     await alone.settle(decision)
     return decision
 

@@ -78,12 +78,15 @@ def test_progress_of_a_copilot_hook_is_no_answer(indent: int | None) -> None:
     assert parse(ResultFormat.COPILOT, progress) == Outcome()
 
 
-@pytest.mark.parametrize("format", [each for each in AGENTS if each not in (ResultFormat.CURSOR, ResultFormat.GEMINI)])
-@pytest.mark.parametrize("lines", ["{}", "checking\nHOOK_CONTROL\t{}"])
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [
+        *((each, "{}") for each in AGENTS if each not in (ResultFormat.CURSOR, ResultFormat.GEMINI)),
+        (ResultFormat.CLINE, "checking\nHOOK_CONTROL\t{}"),
+    ],
+)
 def test_an_answer_that_is_not_json_is_a_failure(format: ResultFormat, lines: str) -> None:
     """It may have been a deny: shell text that quotes a command often is no JSON."""
-    if "HOOK" in lines and format is not ResultFormat.CLINE:
-        return
     with pytest.raises(ActionError, match="invalid JSON"):
         parse(format, lines.replace("{}", '{"cancel": true, "decision": "deny", "reason": "no "rm" here"}'))
 

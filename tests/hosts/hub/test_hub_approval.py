@@ -93,9 +93,10 @@ def test_a_hub_that_ends_before_it_is_told_holds_nobody_up(tmp_path: Path) -> No
     event = Event("tool.before", {"tool": {"name": "Bash", "input": {"command": "git push"}}})
 
     async def work() -> SettledAsk | None:
-        has_ended = asyncio.Event()
+        is_deciding, has_ended = asyncio.Event(), asyncio.Event()
 
         async def decide(edited: Event) -> Decision:
+            is_deciding.set()
             await has_ended.wait()
             return await GUARD.decide(edited)
 
@@ -104,7 +105,7 @@ def test_a_hub_that_ends_before_it_is_told_holds_nobody_up(tmp_path: Path) -> No
             settling = asyncio.ensure_future(settle_ask(joined(tmp_path), asked, MINUTE, True, decide))
             id = (await waiting(hub))["id"]
             await hub.approvals.answer(id, True, "maria", edited={"command": "rm -rf /"})
-            await asyncio.wait([settling], timeout=0.5)
+            await is_deciding.wait()
         has_ended.set()
         async with asyncio.timeout(10):
             return await settling

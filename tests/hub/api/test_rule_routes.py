@@ -113,20 +113,16 @@ async def test_the_hub_answers_others_while_it_checks_a_long_text(tmp_path: Path
     rules = [{"id": f"r{number}", **DENY, "inputMatchers": {"command": f"x{number}"}} for number in range(3000)]
     text = json.dumps({"hooks": {"PreToolUse": rules}})
     async with open_client(tmp_path, Role.EDITOR) as client:
-        loop = asyncio.get_running_loop()
         for save in (
             lambda: client.post("/rules/everyone/check", {"text": text}),
             lambda: client.http.put("/api/v1/rules/everyone", json={"text": text, "base": 0}),
             lambda: client.get("/rules/everyone"),
         ):
-            began = last = loop.time()
-            longest = 0.0
             answering = asyncio.ensure_future(save())
-            while not answering.done():
-                await asyncio.sleep(0)
-                longest, last = max(longest, loop.time() - last), loop.time()
-            assert answering.result().status_code == 200
-            assert longest < (loop.time() - began) / 2
+            for _ in range(3):
+                assert (await client.get("/rules")).status_code == 200
+            assert not answering.done()
+            assert (await answering).status_code == 200
 
 
 @async_test

@@ -73,7 +73,7 @@ async def test_a_socket_that_signed_in_stays(tmp_path: Path) -> None:
 
 @async_test
 async def test_there_are_only_so_many_sockets(tmp_path: Path) -> None:
-    async with limited(most=3) as url, AsyncExitStack() as stack:
+    async with limited(max_sockets=3) as url, AsyncExitStack() as stack:
         sockets = [await stack.enter_async_context(connect(url)) for _ in range(3)]
         with pytest.raises(InvalidStatus):
             await stack.enter_async_context(connect(url))

@@ -107,7 +107,7 @@ FORMAT: Final = define_format(
             **{name: {"hook_event_name": name, **_CLAUDE_STDIN, **own} for name, own in _CLAUDE_EVENTS.items()},
             "PermissionRequest": {**_OWN_STDIN, **_OWN_EVENTS["permissionRequest"]},  # Copilot sends no other
         },
-        own_stdin_events=frozenset(("PermissionRequest",)),
+        events_with_agent_stdin=frozenset(("PermissionRequest",)),
         environment={"COPILOT_PROJECT_DIR": "{{workspace}}", "CLAUDE_PROJECT_DIR": "{{workspace}}"},
         unsupported_events=("userPromptTransformed", "errorOccurred", "ErrorOccurred"),
         file_keys=("version", "hooks", "disableAllHooks", "$schema", "description", "name"),

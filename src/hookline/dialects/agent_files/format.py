@@ -120,9 +120,9 @@ class AgentFormat:
     environment: Mapping[str, str] = field(default_factory=dict)  # templates
     expand_command: Callable[[str, str], str] | None = None  # replaces names in a command; given it and its file
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
-    own_stdin_events: frozenset[str] = frozenset()  # of these, the ones whose stdin has the agent's own names of tools
+    events_with_agent_stdin: frozenset[str] = frozenset()  # of these, those whose stdin has the agent's names of tools
     runs_in_project: bool = False  # commands run in the project's directory
-    own_run_beside_file: bool = False  # but those of a user's own file in the directory of that file
+    runs_user_commands_beside_file: bool = False  # but those of a user's own file in the directory of that file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
     file_kind: str = "json"  # how its files are written
@@ -171,7 +171,7 @@ class AgentFormat:
     def stdin_template(self, event_name: str) -> DataTemplate:
         named = {self.event_key: event_name} if self.event_key else {}
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
-        has_own_names = event_name in self.own_stdin_events
+        has_own_names = event_name in self.events_with_agent_stdin
         vocabulary = self.vocabulary if has_own_names else self.vocabulary_at(event_name)
         return DataTemplate(_compile(value, PlaceholderResolver(vocabulary)))
 

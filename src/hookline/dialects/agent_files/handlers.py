@@ -126,7 +126,7 @@ def _default_directory(format: AgentFormat, file: str, event_name: str) -> Templ
     if not format.runs_in_project:
         return None
     directory = os.path.dirname(os.path.abspath(os.path.expanduser(file)))
-    places = _user_places(format) if format.own_run_beside_file else []
+    places = _user_places(format) if format.runs_user_commands_beside_file else []
     if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in places):
         return _constant(format, directory)
     return parse_template("{{workspace}}", PlaceholderResolver(format.vocabulary_at(event_name)))

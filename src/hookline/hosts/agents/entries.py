@@ -57,8 +57,8 @@ class HookCommand:
 
     @property
     def failed_message(self) -> str:
-        """Shown if the launcher fails by an agent that shows no stderr. It contains no quotes either."""
-        again = f"install it again, or remove from the settings of {self.agent} what calls it"
+        """Shown by agents that do not show stderr, if the launcher fails. It contains no quotes."""
+        again = f"install it again, or remove its entries from the settings of {self.agent}"
         return f"hookline could not be run. Try: hookline doctor {self.agent}. If hookline is not installed any more, {again}"
 
     def _missing_guard(self, event: AgentEvent) -> str:

@@ -25,7 +25,7 @@ from itertools import islice
 from typing import Any, Final
 
 from hookline.errors import ConditionError
-from hookline.hooks.inner_calls import INNER_CALL_KEYS, find_inner_calls, is_schema
+from hookline.hooks.inner_calls import INNER_CALL_KEYS, find_inner_calls, is_input_schema
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
 from hookline.lazy_dataclasses import dataclass, field
@@ -322,7 +322,7 @@ def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth:
         return
     for called, given in find_inner_calls(input):
         called_kind = kind_in_vocabulary(vocabulary, called)
-        if called_kind is ToolKind.SHELL and is_schema(given):  # without a command
+        if called_kind is ToolKind.SHELL and is_input_schema(given):  # it runs nothing
             continue
         if depth == _MAX_NESTED:
             raise _TooManyPartsError(MAX_PARTS + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,12 +23,16 @@ def delete_mcp_file(file: Path, machine: Machine) -> None:
     remove_file(_record_path(file, machine))
 
 
-def load_mcp_files(machine: Machine) -> Iterator[Path]:
+def load_mcp_files(machine: Machine) -> tuple[list[Path], list[Path]]:
+    """The files, and the records that cannot be read."""
+    files: list[Path] = []
+    unreadable: list[Path] = []
     for record in sorted(machine.records_directory.glob("mcp-*.json")):
         try:
-            yield Path(json.loads(record.read_text("utf-8"))[_KEY])
+            files.append(Path(json.loads(record.read_text("utf-8"))[_KEY]))
         except (OSError, ValueError, KeyError, TypeError):
-            continue
+            unreadable.append(record)
+    return files, unreadable
 
 
 def _record_path(file: Path, machine: Machine) -> Path:

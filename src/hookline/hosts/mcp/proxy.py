@@ -29,7 +29,6 @@ from hookline.hosts.hub.hub_approval import settle_ask, should_ask_hub
 from hookline.hosts.hub.hub_file import AskAt, JoinedHub
 from hookline.hosts.hub.running_hubs import find_hub
 from hookline.hosts.mcp import elicitation
-from hookline.hosts.mcp.declared_arguments import DeclaredArguments
 from hookline.hosts.mcp.json_rpc import (
     CLIENT_CAPABILITIES_KEY,
     CONNECTION_CLOSED,
@@ -55,6 +54,7 @@ from hookline.hosts.mcp.json_rpc import (
     too_deep_result,
     tool_name,
 )
+from hookline.hosts.mcp.listed_tools import ListedTools
 from hookline.hosts.mcp.result_meta import SERVER_INFO_KEY
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
@@ -242,7 +242,7 @@ class Proxy:
         self._given_name = server_name(name)
         self._name = self._given_name or server_name(server.fallback_name) or "server"
         self._kinds: dict[str, ToolKind] = {}  # of the server's tools, as far as their descriptions tell
-        self._arguments = DeclaredArguments()
+        self._listed = ListedTools()
         self._capabilities: Mapping[str, Any] = {}
         self._pending: dict[str, PendingRequest] = {}
         self._questions: dict[str, asyncio.Future[Message]] = {}
@@ -350,7 +350,7 @@ class Proxy:
         await self._client.send(message.to_bytes())
 
     async def _handle_client_message(self, message: Message) -> None:
-        call = self._arguments.parse_known_call(message)
+        call = self._listed.parse_known_call(message)
         if call is not None and not self._is_pending(key := message.key):
             await self._handle_tool_call(key, call)
             return
@@ -364,9 +364,9 @@ class Proxy:
         method = message.method
         misspelt = misspelt_name(message)
         if misspelt is None and method == "tools/call":
-            misspelt = self._arguments.misspelt_name(message)
+            misspelt = self._listed.find_misspelling(message)
             if misspelt is None:
-                self._arguments.remember_correct(message)
+                self._listed.remember_correct(message)
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
             _log.warning("invalid JSON-RPC message from the client: %s", what)
@@ -610,7 +610,7 @@ class Proxy:
             self._learn_name(request.method, message)
             if request.method == "tools/list":
                 self._kinds |= declared_kinds(message.result)
-                self._arguments.learn(message.result)
+                self._listed.learn(message.result)
             await self._send(message)
 
     def _learn_name(self, method: str, message: Message) -> None:

@@ -101,7 +101,7 @@ class AgentHooksBackend:
         self._decide = decide
         self._directory = directory
         self._clock = clock
-        self._answered: OrderedDict[bytes, tuple[float, JsonObject]] = OrderedDict()  # with the time until it counts
+        self._answered: OrderedDict[bytes, tuple[float, JsonObject]] = OrderedDict()  # (expires at, response)
 
     async def answer(self, message: bytes) -> JsonObject | None:
         """The response to one JSON-RPC message; None for a notification."""
@@ -288,7 +288,7 @@ def _effects_of(decided: _Decided, capabilities: JsonObject, version: str) -> li
     name = decided.events[0].name
     ability = _ability_of(name, capabilities, version)
     answer = merge_for(ability, decided.events, decided.decisions)
-    if name in _DENIABLE and not ability.deny and not answer.halt and _would_deny(decided, ability):
+    if name in _NEEDS_DENY and not ability.deny and not answer.halt and _would_deny(decided, ability):
         raise _RpcError(_ErrorCode.BACKEND_INTERNAL_ERROR, "a hook denied this, and the request does not offer deny")
     if name == "tool.after" and not ability.change and _withholds(decided):
         if not ability.halt:
@@ -317,8 +317,8 @@ def _ability_of(name: str, capabilities: JsonObject, version: str) -> Ability:
     )
 
 
-_DENIABLE: Final = ("tool.before", "prompt.submit", "approval.request", "history.compact")
-"""Where no effects would let something happen that a hook denied."""
+_NEEDS_DENY: Final = ("tool.before", "prompt.submit", "approval.request", "history.compact")
+"""At these events, an answer without effects lets the harness go on."""
 _TARGETS: Final = {"tool.before": "input", "tool.after": "output", "prompt.submit": "prompt"}
 
 

@@ -76,7 +76,7 @@ def parse_decide_request(body: bytes) -> DecideRequest:
 def _check_input(tool: Any) -> None:
     """Under a misspelt key, hooks would not see what the tool is called with. Other tools may have no input."""
     if isinstance(tool, dict) and "input" not in tool and tool_kind(tool) in KINDS_WITH_INPUT:
-        text = 'facts: tool.input is missing. Write the arguments by name: {"command": "ls"}'
+        text = 'facts: tool.input is missing. Write {"tool": {"name": "bash", "input": {"command": "ls"}}}'
         raise BadRequestError(text, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

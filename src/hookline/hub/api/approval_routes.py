@@ -104,9 +104,9 @@ async def answer(id: str, body: AnswerBody, hub: HubOfRequest, caller: CallerOfR
 
 
 @router.post("/approvals/{id}/denial", Role.REPORTER)
-async def deny_edit(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
-    """Tells that hooks of the host that asked denied the input that a person let run instead: the state becomes `denied`"""
-    if not await hub.approvals.deny_edit(id[:64], caller.credential):
+async def report_denied_edit(id: str, hub: HubOfRequest, caller: CallerOfRequest) -> dict[str, Any]:
+    """Reports that the asking host's hooks denied the edited input. The question's state becomes `denied`."""
+    if not await hub.approvals.mark_edit_denied(id[:64], caller.credential):
         raise ApiError(404, "there is no such question, or no changed input was approved")
     return {"ok": True}
 

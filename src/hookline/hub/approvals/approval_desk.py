@@ -136,9 +136,9 @@ class ApprovalDesk:
         await self._look_everywhere()
         return True
 
-    async def deny_edit(self, id: str, key: str) -> bool:
+    async def mark_edit_denied(self, id: str, key: str) -> bool:
         """By the host that asked: its hooks denied the input that the person let run."""
-        if not await self.is_asked_by(id, key) or not await self._questions.deny_edit(id):
+        if not await self.is_asked_by(id, key) or not await self._questions.mark_edit_denied(id):
             return False
         if (found := await self.find(id)) is not None:
             await self._publish_answer(found, f"edit-denied:{id}")

@@ -1,4 +1,4 @@
-"""Edited inputs that hooks denied: the person said yes, and nothing ran. The record of the host that asked tells it."""
+"""Edited inputs that hooks denied: the person said yes, and nothing ran. The host reports it, and its record says which hook."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DeniedEdits:
 
 
 def _is_edit(question: Question) -> bool:
-    """Its state is `denied` if the host has told that hooks denied it: a person's no has no edited input."""
+    """Its state is `denied` if the host reported the denial. A question that a person denied has no edited input."""
     return question["edited"] is not None and question["state"] in ("approved", "denied")
 
 

@@ -1,4 +1,4 @@
-"""Limits what sockets take that nobody has signed in on: anybody who reaches the hub can open one."""
+"""Limits the number of sockets, and closes those that do not sign in in time: anybody who reaches the hub can open one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ _POLICY: Final = 1008
 class SocketLimit:
     """An ASGI app around that of Socket.IO. It closes a socket that does not sign in."""
 
-    def __init__(self, app: AsgiApp, most: int = MAX_SOCKETS, sign_in_within: timedelta = SIGN_IN_WITHIN) -> None:
+    def __init__(
+        self, app: AsgiApp, max_sockets: int = MAX_SOCKETS, sign_in_within: timedelta = SIGN_IN_WITHIN
+    ) -> None:
         self._app = app
-        self._most = most
+        self._max_sockets = max_sockets
         self._sign_in_within = sign_in_within
         self._open = 0
 
@@ -27,7 +29,7 @@ class SocketLimit:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        if self._open >= self._most:
+        if self._open >= self._max_sockets:
             await refuse_websocket("too many connections", send)
             return
         self._open += 1
@@ -39,6 +41,8 @@ class SocketLimit:
 
 
 class _Socket:
+    """The messages of one connection."""
+
     def __init__(self, receive: Receive, send: Send, sign_in_within: timedelta) -> None:
         self._receive = receive
         self._send = send

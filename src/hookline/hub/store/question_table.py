@@ -119,7 +119,7 @@ class QuestionTable:
         statement = update(questions).where(*is_open).values(**column_values(values))
         return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)
 
-    async def deny_edit(self, id: str) -> bool:
+    async def mark_edit_denied(self, id: str) -> bool:
         """Hooks denied the input that a person let run instead. False if no such answer was given."""
         is_edit = questions.c.id == id, questions.c.state == "approved", questions.c.edited.is_not(None)
         statement = update(questions).where(*is_edit).values(state="denied")

@@ -42,14 +42,14 @@ class HubAgents:
     async def add(self, by: str, **about: Any) -> AgentRow:
         await self.load()
         base = _NOT_IN_ID.sub("-", str(about["name"]).lower()).strip("-")[:40] or "agent"
-        id, workspace = self._make_directory(base)
+        id, workspace = self._create_directory(base)
         row = AgentRow(id=id, workspace=str(workspace.resolve()), by=by, created=time.time(), **about)
         await self._table.add(row)
         await self.load()
         return row
 
-    def _make_directory(self, base: str) -> tuple[str, Path]:
-        """With the id, which is the directory's name. A removed agent's is not taken again: it has its files and rules."""
+    def _create_directory(self, base: str) -> tuple[str, Path]:
+        """Returns the id, too, which is its name. A removed agent's id is not used again, because its files and rules remain."""
         id = base
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         while True:

@@ -15,7 +15,7 @@ _CALL_KEYS: Final = frozenset(("jsonrpc", "id", "method", "params"))
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf")
 
 
-class DeclaredArguments:
+class ListedTools:
     def __init__(self) -> None:
         self._schemas: dict[str, Mapping[str, Any]] = {}
         self._correct: set[tuple[str, ...]] = set()  # a tool and the names of arguments in which nothing was found
@@ -29,8 +29,8 @@ class DeclaredArguments:
             if isinstance(name, str) and (name in self._schemas or len(self._schemas) < _MAX_TOOLS):
                 self._schemas[name] = get_object(tool, "inputSchema")
 
-    def misspelt_name(self, call: Message) -> str | None:
-        """The name of a tool or an argument that differs from a listed one only in case, at any depth; None if there is none.
+    def find_misspelling(self, call: Message) -> str | None:
+        """A tool's or argument's name that differs from a listed one only in case, at any depth; None if there is none.
 
         A server that ignores case takes it for the listed one, and a guard on that one does not see it.
         """

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from hookline.hosts.mcp.declared_arguments import DeclaredArguments
 from hookline.hosts.mcp.json_rpc import Message
+from hookline.hosts.mcp.listed_tools import ListedTools
 
 PLACE: dict[str, Any] = {"properties": {"path": {}}}
 SCHEMA: dict[str, Any] = {
@@ -22,9 +22,9 @@ SCHEMA: dict[str, Any] = {
 
 
 def misspelt(arguments: dict[str, Any], schema: dict[str, Any] = SCHEMA) -> str | None:
-    declared = DeclaredArguments()
+    declared = ListedTools()
     declared.learn({"tools": [{"name": "t", "inputSchema": schema}, "odd", {"name": 5}]})
-    return declared.misspelt_name(Message({"params": {"name": "t", "arguments": arguments}}))
+    return declared.find_misspelling(Message({"params": {"name": "t", "arguments": arguments}}))
 
 
 @pytest.mark.parametrize(
@@ -80,28 +80,28 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     ],
 )
 def test_a_tool_whose_name_differs_only_in_case_from_a_listed_one_is_found(name: str, is_misspelt: bool) -> None:
-    declared = DeclaredArguments()
+    declared = ListedTools()
     declared.learn({"tools": [{"name": "danger"}, {"name": "t", "inputSchema": SCHEMA}]})
-    found = declared.misspelt_name(Message({"params": {"name": name, "arguments": {}}}))
+    found = declared.find_misspelling(Message({"params": {"name": name, "arguments": {}}}))
     assert found == (name if is_misspelt else None)
 
 
 def test_tools_that_a_server_lists_in_both_spellings_are_left_alone() -> None:
-    declared = DeclaredArguments()
+    declared = ListedTools()
     declared.learn({"tools": [{"name": "danger"}, {"name": "Danger"}]})
-    assert declared.misspelt_name(Message({"params": {"name": "Danger"}})) is None
+    assert declared.find_misspelling(Message({"params": {"name": "Danger"}})) is None
 
 
 def test_a_tool_that_the_server_did_not_list_has_no_declared_arguments() -> None:
-    assert DeclaredArguments().misspelt_name(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
+    assert ListedTools().find_misspelling(Message({"params": {"name": "t", "arguments": {"Path": "a"}}})) is None
 
 
 def test_what_was_found_in_one_call_is_not_said_of_another() -> None:
-    declared = DeclaredArguments()
+    declared = ListedTools()
     declared.learn({"tools": [{"name": "t", "inputSchema": SCHEMA}, {"name": "u", "inputSchema": {"type": "object"}}]})
 
     def search(tool: str, arguments: dict[str, Any]) -> str | None:
-        return declared.misspelt_name(Message({"params": {"name": tool, "arguments": arguments}}))
+        return declared.find_misspelling(Message({"params": {"name": tool, "arguments": arguments}}))
 
     assert search("t", {"path": "a", "options": "b"}) is None
     assert search("t", {"path": "a", "options": {"Path": "b"}}) == "Path"
@@ -118,8 +118,8 @@ def call(arguments: Any = None, **changes: Any) -> Message:
     return Message({**CALL, "params": {"name": "t", "arguments": arguments or {"path": "a"}}, **changes})
 
 
-def known_calls() -> DeclaredArguments:
-    declared = DeclaredArguments()
+def known_calls() -> ListedTools:
+    declared = ListedTools()
     declared.remember_correct(call())
     return declared
 
@@ -160,6 +160,6 @@ def test_every_other_call_is_looked_at_more_closely(message: Message) -> None:
 
 
 def test_long_names_are_not_remembered() -> None:
-    declared = DeclaredArguments()
+    declared = ListedTools()
     declared.remember_correct(call({"x" * 1_000: "a"}))
     assert declared.parse_known_call(call({"x" * 1_000: "a"})) is None
