@@ -171,13 +171,15 @@ class AgentFormat:
     def stdin_template(self, event_name: str) -> DataTemplate:
         named = {self.event_key: event_name} if self.event_key else {}
         value = {**self.common_stdin, **named, **self.stdin.get(event_name, {})}
-        has_own_names = event_name in self.events_with_agent_stdin
-        vocabulary = self.vocabulary if has_own_names else self.vocabulary_at(event_name)
-        return DataTemplate(_compile(value, PlaceholderResolver(vocabulary)))
+        return DataTemplate(_compile(value, self.placeholders(event_name)))
 
     def environment_templates(self, event_name: str) -> tuple[tuple[str, Template | None], ...]:
-        names = PlaceholderResolver(self.vocabulary_at(event_name))
+        names = self.placeholders(event_name)
         return tuple((name, parse_template(text, names)) for name, text in self.environment.items())
+
+    def placeholders(self, event_name: str) -> PlaceholderResolver:
+        has_agent_names = event_name in self.events_with_agent_stdin
+        return PlaceholderResolver(self.vocabulary if has_agent_names else self.vocabulary_at(event_name))
 
     @property
     def wording(self) -> Wording:

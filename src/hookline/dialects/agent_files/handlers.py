@@ -118,7 +118,7 @@ def _parse_directory(format: AgentFormat, at: Node, event_name: str) -> Template
         return _default_directory(format, at.document.file, event_name)
     expanded = escape_braces(os.path.expanduser(text))
     source = expanded if PurePath(expanded).is_absolute() else f"{{{{workspace}}}}/{expanded}"
-    return parse_template(source, PlaceholderResolver(format.vocabulary_at(event_name)))
+    return parse_template(source, format.placeholders(event_name))
 
 
 def _default_directory(format: AgentFormat, file: str, event_name: str) -> Template | None:
@@ -129,7 +129,7 @@ def _default_directory(format: AgentFormat, file: str, event_name: str) -> Templ
     places = _user_places(format) if format.runs_user_commands_beside_file else []
     if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in places):
         return _constant(format, directory)
-    return parse_template("{{workspace}}", PlaceholderResolver(format.vocabulary_at(event_name)))
+    return parse_template("{{workspace}}", format.placeholders(event_name))
 
 
 def _user_places(format: AgentFormat) -> list[str]:
