@@ -746,6 +746,16 @@ def test_an_argument_in_another_case_than_declared_does_not_reach_the_server(pro
     driven(project.hooks(guard), play)
 
 
+def test_a_request_with_its_method_in_another_case_is_answered(project: Project) -> None:
+    """Otherwise the client waits for ever."""
+
+    async def play(client: RawClient) -> None:
+        client.write({"jsonrpc": "2.0", "id": 1, "Method": "tools/call", "params": {"name": "echo"}})
+        assert "differ only in case" in (await client.answer(1))["error"]["message"]
+
+    driven(project.hooks(DENY), play)
+
+
 def test_a_result_is_recorded_before_the_client_has_it(project: Project) -> None:
     async def play(client: RawClient) -> None:
         for call in range(1, 31):

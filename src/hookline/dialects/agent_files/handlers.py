@@ -83,6 +83,8 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
         cwd=_parse_directory(format, at, event_name),
     )
     is_program, takes_args = key == format.program_key, "args" in _command_keys(format)
+    if format.program_key and not is_program:
+        _warn_unread_program(format, at, key)
     args = at.get("args") if takes_args and (is_program or not format.program_key) else None
     if args is not None or is_program:
         places = () if args is None else args.items()
@@ -95,6 +97,14 @@ def _parse_command(format: AgentFormat, at: Node, event_name: str, timeout: time
         )
     holds = format.events[event_name] == "tool.before"
     return RunProgram(program, format.result_parser(event_name), timeout, hold_if_broken=holds)
+
+
+def _warn_unread_program(format: AgentFormat, at: Node, key: str) -> None:
+    for name in (format.program_key, "args"):
+        place = at.get(name)
+        if place is not None:
+            what = f"{place.location} is not read, because {key} is given."
+            place.add_problem("not-read", what, f"Remove {name} or {key}.", at_key=True, severity=Severity.WARNING)
 
 
 def _command_keys(format: AgentFormat) -> tuple[str, ...]:

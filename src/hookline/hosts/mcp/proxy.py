@@ -370,7 +370,7 @@ class Proxy:
         if misspelt is not None:
             what = _describe_misspelt(misspelt)
             _log.warning("invalid JSON-RPC message from the client: %s", what)
-            if message.is_request:
+            if message.id is not None and (message.is_request or not _can_be_response(message)):
                 await self._send(build_error(message.id, INVALID_REQUEST, f"invalid JSON-RPC message: {what}"))
             if not _can_be_response(message):
                 return
