@@ -20,8 +20,8 @@ from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, split_alternatives
 
 _SERVER: Final = lazy_pattern(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
-_PROBE_NAME: Final = frozenset(("qxz",))
-"""No tool has this name. A matcher that matches it excludes names, such as `^(?!Task$)`, and is not compared with aliases."""
+_PLAIN_NAMES: Final = lazy_pattern(r"\^?(?:\((?:\?:)?)?[A-Za-z0-9_|*-]+\)?\$?")
+"""A matcher that only lists names or their beginnings. Any other may exclude some, such as `^(?!Task$)`, and is not compared with aliases."""
 
 
 def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:
@@ -56,7 +56,7 @@ def _tool_name(compiled: TextPattern, vocabulary_name: str) -> ToolName:
         own_names = HOST_NAMES
     else:
         own_names = tuple(part for part in _alternatives(compiled) if not _matches_any(part, known))
-    matches_aliases = not _matches_any(compiled, _PROBE_NAME)
+    matches_aliases = _PLAIN_NAMES.fullmatch(compiled.source) is not None
     return _shared_subject(vocabulary_name, own_names, _named_servers(compiled), matches_aliases)
 
 

@@ -42,9 +42,9 @@ _OWN_NAMES: Final = (
 _FUNCTION_KEYS: Final = ("function", "functionCall", "function_call", "tool_use", "params")
 _SERVERS: Final = ("server", "server_name", "serverName")
 INNER_CALL_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
-_SCHEMA_KEYS: Final = frozenset(
-    ("$schema", "type", "properties", "required", "additionalProperties", "description", "title", "$defs", "strict")
-)
+_SCHEMA_KEYS: Final = frozenset(("$schema", "type", "properties", "required", "additionalProperties", "strict"))
+_FIELD_KEYS: Final = frozenset(("type", "description", "title", "enum", "minLength", "maxLength", "minimum", "maximum"))
+_FIELD_TYPES: Final = ("string", "integer", "number", "boolean")
 _PREFIXES: Final = ("functions.", "tools.", "default_api.", "functions:", "default_api:")
 _MAX_JSON_CHARS: Final = 1_000_000
 _TOO_LARGE: Final = "a text that may have calls in it is too large or nested too deeply to read"
@@ -96,7 +96,16 @@ def _calls_of(call: Mapping[str, Any]) -> Iterator[InnerCall]:
 
 def is_input_schema(input: Any) -> bool:
     """Whether this is the JSON Schema of a tool's input, as in a list of tools, and not an input."""
-    return isinstance(input, dict) and isinstance(input.get("properties"), dict) and input.keys() <= _SCHEMA_KEYS
+    properties = input.get("properties") if isinstance(input, dict) and input.keys() <= _SCHEMA_KEYS else None
+    return (
+        isinstance(properties, dict)
+        and input.get("type", "object") == "object"
+        and all(map(_is_field, properties.values()))
+    )
+
+
+def _is_field(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in _FIELD_TYPES and value.keys() <= _FIELD_KEYS
 
 
 def _bare_name(name: str) -> str:

@@ -52,15 +52,14 @@ def as_text(value: Any) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, NOT_JSON):
-        return as_text(to_json_value(value))
     if value is None or value is MISSING:
         return ""
     if isinstance(value, CommandWords):
         return shlex.join(as_text(word) for word in value)
     try:
-        return json_text(value, default=to_json_value)
-    except TypeError:
+        found = to_json_value(value) if isinstance(value, NOT_JSON) else value
+        return found if isinstance(found, str) else json_text(found, default=to_json_value)
+    except Exception:  # a path or an enum may be third-party code
         return ""
 
 

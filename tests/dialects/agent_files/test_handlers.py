@@ -74,21 +74,6 @@ def test_a_project_s_commands_run_in_the_project_and_a_user_s_beside_their_file(
     assert below.program.cwd.source == "{{workspace}}/sub"
 
 
-@pytest.mark.parametrize(
-    ("name", "event", "file"),
-    [
-        ("copilot_cli", "preToolUse", "~/.copilot/hooks/a.json"),
-        ("windsurf", "pre_run_command", "~/.codeium/windsurf/hooks.json"),
-    ],
-)
-def test_a_user_s_commands_run_in_the_project_except_in_cursor(name: str, event: str, file: str) -> None:
-    """A guard that looks for a file of the project must find it."""
-    own = hook_of(name, event, file, command="test ! -e .protected").then
-    assert isinstance(own, RunProgram)
-    assert own.program.cwd is not None
-    assert own.program.cwd.source == "{{workspace}}"
-
-
 def test_a_directory_below_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
     action = hook_of("windsurf", "pre_run_command", command="x", working_directory="~/tools").then

@@ -54,7 +54,13 @@ def _called(name: str, input: Any) -> list[tuple[str, str, Any]]:
     ("tool", "schema", "is_call"),
     [
         ("bash", {"type": "object", "properties": {"command": {"type": "string"}}}, False),
-        ("bash", {"properties": {"command": {}}, "command": "x"}, True),
+        ("bash", {"properties": {"command": {"type": "string", "description": "rm x"}}}, False),
+        ("bash", {"properties": {"command": {"type": "string"}}, "command": "x"}, True),
+        ("bash", {"properties": {"command": {"type": "string"}}, "description": "rm x"}, True),
+        ("bash", {"type": "object", "properties": {"command": "rm x"}}, True),
+        ("bash", {"type": "object", "properties": {"command": {"value": "rm x"}}}, True),
+        ("bash", {"type": "object", "properties": {"command": {"type": "string", "value": "rm x"}}}, True),
+        ("bash", {"type": "rm x", "properties": {}}, True),
         ("create_page", {"type": "object", "properties": {"title": "x"}}, True),  # it may take such an input
     ],
 )

@@ -122,7 +122,6 @@ FORMAT: Final = define_format(
         ),
         file_keys=("version", "hooks", "$schema"),
         runs_in_project=True,
-        runs_user_commands_beside_file=True,
         own_events=frozenset(
             (
                 "beforeShellExecution",

@@ -121,8 +121,7 @@ class AgentFormat:
     expand_command: Callable[[str, str], str] | None = None  # replaces names in a command; given it and its file
     claude_events: frozenset[str] = frozenset()  # events for which tools and matchers are as in Claude Code
     events_with_agent_stdin: frozenset[str] = frozenset()  # of these, those whose stdin has the agent's names of tools
-    runs_in_project: bool = False  # commands run in the project's directory
-    runs_user_commands_beside_file: bool = False  # but those of a user's own file in the directory of that file
+    runs_in_project: bool = False  # commands run in the project's directory, and a user's own beside their file
     unsupported_events: tuple[str, ...] = ()  # events that no other agent has
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
     file_kind: str = "json"  # how its files are written

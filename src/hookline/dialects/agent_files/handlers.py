@@ -132,12 +132,11 @@ def _parse_directory(format: AgentFormat, at: Node, event_name: str) -> Template
 
 
 def _default_directory(format: AgentFormat, file: str, event_name: str) -> Template | None:
-    """The project's directory; in Cursor, for a user's own file, the one that it is in."""
+    """The project's directory; for a user's own file, the one that it is in: no project may choose its programs."""
     if not format.runs_in_project:
         return None
     directory = os.path.dirname(os.path.abspath(os.path.expanduser(file)))
-    places = _user_places(format) if format.runs_user_commands_beside_file else []
-    if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in places):
+    if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in _user_places(format)):
         return _constant(format, directory)
     return parse_template("{{workspace}}", format.placeholders(event_name))
 

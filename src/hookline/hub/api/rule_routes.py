@@ -156,14 +156,14 @@ async def remove(set: str, rule: str, hub: HubOfRequest, caller: CallerOfRequest
 async def get_set(set: str, hub: HubOfRequest) -> dict[str, Any]:
     """The text, its problems, and each rule as the form shows it, with how often it fired and when it did last."""
     row = _check_set(set)
-    text = hub.rules.text(row.id)
+    text, about = hub.rules.text(row.id), _set_json(hub, row)  # of one version: somebody may save another meanwhile
     fires = await hub.hook_fires.count()
     try:
         rules = [{**each, **fires.of(each["id"]).as_json()} for each in await asyncio.to_thread(list_rules, text)]
     except HooklineError:
         rules = []
     checked = await asyncio.to_thread(check_rules, text, row.id)
-    return {**_set_json(hub, row), "text": text, "rules": rules, "problems": problems_json(checked.problems)}
+    return {**about, "text": text, "rules": rules, "problems": problems_json(checked.problems)}
 
 
 @router.put("/rules/{set:path}", Role.EDITOR)
