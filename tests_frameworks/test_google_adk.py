@@ -331,3 +331,35 @@ def test_an_agent_that_would_run_without_the_plugin_is_refused() -> None:
     _run(trial, LlmAgent(name="outer", model=model, tools=[tool]))
     assert trial.requests == []
     assert trial.ran == []
+
+
+class Alternating(BasePlugin):
+    """Another command each time that the call is started."""
+
+    def __init__(self, *commands: str) -> None:
+        super().__init__("alternating")
+        self.commands = list(commands)
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> None:
+        self.commands.append(self.commands.pop(0))
+        tool_args["command"] = self.commands[-1]
+
+
+@pytest.mark.parametrize("commands", [["git push a", "git push b"], ["git push a"]], ids=["other", "same"])
+def test_an_answer_is_for_the_input_that_was_asked_about(commands: list[str]) -> None:
+    trial = Trial([["git push"]], approves=True)
+    _run(trial, make_agent(trial), before=(Alternating(*commands),))
+    assert len(trial.asked) == 1
+    assert trial.ran == ([] if len(commands) > 1 else ["git push a"])
+
+
+def test_a_person_can_read_the_input_that_would_run() -> None:
+    trial, shown = Trial([["git push"]], approves=False), list[Any]()
+
+    class Reading(BasePlugin):
+        async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
+            shown.extend(each.payload["input"] for each in event.actions.requested_tool_confirmations.values())
+
+    _run(trial, make_agent(trial), before=(Reading("reading"), Alternating("git push a")))
+    assert {"command": "git push a"} in shown
+    assert trial.ran == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from driver_pydantic_ai import make_model
-from pydantic_ai import Agent, FunctionToolset, RunContext
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, FunctionToolset, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.capabilities.abstract import CapabilityOrdering
 from pydantic_ai.exceptions import SkipToolExecution
@@ -227,3 +227,33 @@ def test_a_tool_that_a_toolset_renames_is_decided_once(renamed: str) -> None:
     hooks.close()
     assert trial.ran == ["echo a"]
     assert sorted(each["verdict"] for each in record() if each["event"] == "tool.before") == ["deny", "silent"]
+
+
+class Alternating(AbstractCapability[Any]):
+    """Another command each time that the call is started."""
+
+    def __init__(self, *commands: str) -> None:
+        self.commands = list(commands)
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        self.commands.append(self.commands.pop(0))
+        return await handler({**args, "command": self.commands[-1]})
+
+
+def test_an_answer_is_for_the_input_that_was_asked_about() -> None:
+    trial = Trial([["git push"]])
+    hooks, before = HooklineCapability(**trial.options), Alternating("git push a", "git push b")
+    agent: Any = Agent(
+        make_model(trial),
+        capabilities=[before, hooks],
+        toolsets=[toolset_of(trial)],
+        output_type=[str, DeferredToolRequests],
+    )
+    result = agent.run_sync("Go.")
+    while isinstance(result.output, DeferredToolRequests):
+        ((id, about),) = result.output.metadata.items()
+        trial.asked.append(about["input"]["command"])
+        answers = DeferredToolResults(approvals={id: len(trial.asked) == 1})
+        result = agent.run_sync(message_history=result.all_messages(), deferred_tool_results=answers)
+    assert trial.asked == ["git push a", "git push b"]
+    assert trial.ran == []

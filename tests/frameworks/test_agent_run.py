@@ -250,6 +250,51 @@ def test_an_approval_is_for_the_input_that_was_shown(made: Any) -> None:
     assert asyncio.run(run.before_tool(other, approved=True)).refusal is not None
 
 
+def test_an_answer_is_for_the_input_that_the_person_read(made: Any) -> None:
+    run = made("hooks: [{id: ask, on: tool.before, then: {ask: Really?}}]", PAUSING).new_run()
+    other = FrameworkCall("bash", {"command": "other"}, BASH.id)
+
+    async def go() -> None:
+        assert (await run.before_tool(BASH)).question is not None
+        again = await run.before_tool(other, approved=True)
+        assert again.question is not None
+        assert again.question.input == other.input
+        assert (await run.before_tool(BASH, approved=True)).question is not None
+        assert (await run.before_tool(BASH, approved=True)).input == BASH.input
+
+    asyncio.run(go())
+
+
+def test_a_person_reads_the_input_as_hooks_left_it(made: Any) -> None:
+    """A framework may start the call again with that one."""
+    change = "{id: change, on: tool.before, then: {set: {input.command: changed}}}"
+    run = made(f"hooks: [{change}, {{id: ask, on: tool.before, then: {{ask: Really?}}}}]", PAUSING).new_run()
+
+    async def go() -> None:
+        question = (await run.before_tool(BASH)).question
+        assert question is not None
+        shown = FrameworkCall("bash", question.input, BASH.id)
+        assert (await run.before_tool(shown, approved=True)).input == {"command": "changed"}
+
+    asyncio.run(go())
+
+
+def test_calls_of_other_tools_with_the_same_id_and_input_are_decided_each(made: Any) -> None:
+    hooks = made(
+        "hooks: [{id: ask, on: tool.before, when: {tool: show}, then: {ask: Really?}},"
+        " {id: deny, on: tool.before, when: {tool: delete}, then: {deny: Not this.}}]",
+        PAUSING,
+    )
+    run = hooks.new_run()
+    show, delete = (FrameworkCall(name, {"path": "x"}, "c1") for name in ("show", "delete"))
+
+    async def go() -> None:
+        assert (await run.before_tool(show)).question is not None
+        assert (await run.before_tool(delete, approved=True)).refusal is not None
+
+    asyncio.run(go())
+
+
 def test_a_hook_on_the_question_can_answer_it(made: Any) -> None:
     hooks = made(
         "hooks:\n"

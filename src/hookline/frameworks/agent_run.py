@@ -48,14 +48,25 @@ class FrameworkCall:
 
     @property
     def key(self) -> str:
-        return f"{self.id}\n{json.dumps(self.input, sort_keys=True, default=str)}"
+        """Models may give several calls the same id."""
+        return f"{self.id}\n{self.name}\n{json.dumps(self.input, sort_keys=True, default=str)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _OpenCall:
     decision: Decision
+    call: FrameworkCall
     asked: Decision | None = None  # approval.request
     approved: bool | None = None  # what a person answered
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.asked is not None and self.approved is None
+
+    def has_input_of(self, other: _OpenCall) -> bool:
+        """A person reads the input as hooks left it."""
+        place = ("tool", "input")
+        return deep_equal(self.decision.event.read(place), other.decision.event.read(place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +363,8 @@ class AgentRun:
             return CallAnswer(refusal=refused)
         opened = self.conversation.open_calls.pop(call.key, None)
         if opened is None:
-            opened = _OpenCall(await self._fire("tool.before", tool=self._tool_facts(call), call=call))
+            opened = _OpenCall(await self._fire("tool.before", tool=self._tool_facts(call), call=call), call)
+            approved = approved and self._take_approval(opened)
         answer, opened = await self._answer_call(call, opened, approved)
         if is_preview or answer.question is not None:
             self._remember(call, opened)
@@ -363,10 +375,24 @@ class AgentRun:
             return CallAnswer(refusal=f"{answer.refusal}\n{notes}" if notes else answer.refusal, halts=answer.halts)
         return answer
 
+    def _take_approval(self, opened: _OpenCall) -> bool | None:
+        """None: what the person read was another input, or another tool. In another process, nobody knows what it was."""
+        calls, id = self.conversation.open_calls, opened.call.id
+        waiting = [each for each in list(calls.values()) if each.call.id == id and each.is_waiting]
+        for each in waiting:
+            calls.pop(each.call.key, None)
+        same = any(each.call.name == opened.call.name and each.has_input_of(opened) for each in waiting)
+        return True if same or not waiting else None
+
     def keep_decision(self, call: FrameworkCall, answer: CallAnswer) -> None:
         """The framework interrupted the tool, and will start the same call from its beginning."""
         if answer.opened is not None:
             self._remember(call, answer.opened)
+
+    def keep_question(self, call: FrameworkCall, answer: CallAnswer) -> None:
+        """Like keep_decision, for a framework that keeps the answers of people and gives them again, in their order."""
+        if answer.opened is not None:
+            self._remember(call, replace(answer.opened, approved=None))
 
     def _remember(self, call: FrameworkCall, opened: _OpenCall) -> None:
         """With the conversation: a paused call may go on in another run."""

@@ -172,9 +172,11 @@ class HooklinePlugin(BasePlugin):
         run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
         confirmed = tool_context.tool_confirmation
         answer = await run.before_tool(call, approved=None if confirmed is None else confirmed.confirmed is True)
+        if answer.question is not None and confirmed is not None:  # ADK asks once about a call
+            answer = await run.before_tool(call, approved=False)
         if answer.question is not None:
             asked = answer.question
-            tool_context.request_confirmation(hint=asked.reason, payload={"hook": asked.hook})
+            tool_context.request_confirmation(hint=asked.reason, payload={"hook": asked.hook, "input": asked.input})
             tool_context.actions.skip_summarization = True
             return {"error": f"{asked.reason} A person is asked."}
         if answer.input is None:
