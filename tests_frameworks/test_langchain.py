@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 from trial import CONFIG, Trial, record
 
 from hookline.frameworks.langchain import HooklineMiddleware
@@ -477,3 +477,62 @@ def test_a_call_that_a_person_edits_is_decided_about(is_first: bool) -> None:
     agent.invoke(Command(resume={"decisions": [edited]}), config)
     assert trial.ran == []
     assert "Not rm." in trial.read_last
+
+
+class Alternating(Rewriting):
+    """Another command each time that the call is started."""
+
+    def __init__(self, *commands: str) -> None:
+        super().__init__("")
+        self.commands = list(commands)
+
+    def wrap_tool_call(self, request: Any, handler: Handler) -> Any:
+        self.commands.append(self.commands.pop(0))
+        return handler(with_command(request, self.commands[-1]))
+
+
+def answer_questions(trial: Trial, agent: Any, approved: str) -> None:
+    """As a person does who approves one command."""
+    config = {"configurable": {"thread_id": "t1"}}
+    state = agent.invoke({"messages": [("user", "Go.")]}, config)
+    while "__interrupt__" in state and len(trial.asked) < 9:
+        (question,) = state["__interrupt__"]
+        asked = question.value
+        if "action_requests" in asked:
+            trial.asked.append(asked["action_requests"][0]["args"]["command"])
+            asked = trial.asked[-1] == approved
+        state = agent.invoke(Command(resume=asked), config)
+
+
+def test_the_answers_of_a_person_are_not_swapped() -> None:
+    trial = Trial([["git push a"]])
+    answer_questions(trial, agent_with(trial, Rewriting("git push b"), checkpointer=InMemorySaver()), "git push a")
+    assert trial.asked == ["git push a", "git push b"]
+    assert trial.ran == []
+
+
+@pytest.mark.parametrize("approved", ["git push a", "git push b"])
+def test_an_answer_is_for_the_input_that_was_asked_about(approved: str) -> None:
+    trial = Trial([["git push"]])
+    hooks, before = HooklineMiddleware(config=CONFIG), Alternating("git push a", "git push b", "git push b")
+    model = ScriptedModel(trial=trial)
+    agent = create_agent(model, [make_tool(trial)], middleware=[before, hooks], checkpointer=InMemorySaver())
+    answer_questions(trial, agent, approved)
+    assert trial.asked == ["git push a", "git push b"]
+    assert trial.ran == ([approved] if approved == "git push b" else [])
+
+
+def test_a_tool_reads_its_own_answer() -> None:
+    trial = Trial([["git push"]])
+
+    @tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(f"{command} {interrupt('where to?')}")
+
+    agent = create_agent(
+        ScriptedModel(trial=trial), [bash], middleware=[HooklineMiddleware(config=CONFIG)], checkpointer=InMemorySaver()
+    )
+    answer_questions(trial, agent, "git push")
+    assert trial.asked == ["git push"]
+    assert trial.ran == ["git push where to?"]

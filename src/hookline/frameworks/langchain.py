@@ -6,8 +6,10 @@ methods that run tools are wrapped too: a call that no hook has decided about is
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from types import FunctionType, MethodType
@@ -19,6 +21,7 @@ from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import Question
@@ -47,6 +50,7 @@ SUPPORT: Final = FrameworkSupport(
 )
 
 _RUN_KEY: Final = "hookline_run"
+_MAX_TASKS: Final = 10_000  # whose questions are remembered
 _ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 
 
@@ -69,6 +73,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._allow_hosted = allow_hosted
         self.hooks = FrameworkHooks(SUPPORT, options)
+        self._questions: OrderedDict[str, _TaskQuestions] = OrderedDict()  # by task of a graph
         _guard_tools()
 
     def close(self) -> None:
@@ -163,16 +168,17 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
     def _wrap_call(self, request: Any, handler: Callable[[Any], Any], *, can_pause: bool) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
         answer = self.hooks.run_sync(run.before_tool(call))
+        keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            answer = self.hooks.run_sync(run.before_tool(call, approved=can_pause and _ask(answer.question)))
+            answer = self.hooks.run_sync(run.before_tool(call, approved=can_pause and self._ask(answer.question)))
         if answer.input is None:
             return _refusal(request, answer)
-        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
+        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))
         try:
             with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = handler(_changed_call(request, answer))
         except GraphBubbleUp:
-            run.keep_decision(call, answer)
+            keep(call, answer)
             raise
         except Exception as error:
             return self.hooks.run_sync(_judge_error(request.tool_call, decided, error))
@@ -183,20 +189,40 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
     async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
         answer = await run.before_tool(call)
+        keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            answer = await run.before_tool(call, approved=can_pause and _ask(answer.question))
+            answer = await run.before_tool(call, approved=can_pause and self._ask(answer.question))
         if answer.input is None:
             return _refusal(request, answer)
-        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and _ask(question))
+        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))
         try:
             with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = await handler(_changed_call(request, answer))
         except GraphBubbleUp:
-            run.keep_decision(call, answer)
+            keep(call, answer)
             raise
         except Exception as error:
             return await _judge_error(request.tool_call, decided, error)
         return result if decided.was_stopped else await _judge_result(request.tool_call, decided, result)
+
+    def _ask(self, question: Question) -> bool:
+        """Pauses the graph, which starts the task again to give the answers to its questions, in their order."""
+        config = get_config().get("configurable", {})
+        if config.get("__pregel_checkpointer") in (None, False):
+            return False  # nobody could ever answer
+        task, attempt = str(config.get("__pregel_task_id")), config.get("__pregel_scratchpad")
+        questions = self._questions.setdefault(task, _TaskQuestions())
+        while len(self._questions) > _MAX_TASKS:
+            self._questions.popitem(last=False)
+        while True:
+            at = questions.next_place(attempt)
+            try:
+                approved = _ask(question)
+            except GraphBubbleUp:
+                questions.asked[at] = copy.deepcopy(question)
+                raise
+            if questions.was_asked(question, at):
+                return approved
 
     def new_undecided_call(self, runtime: Any) -> DecidedCall:
         """Around all middleware of a call."""
@@ -539,10 +565,28 @@ def _is_only_call(request: Any) -> bool:
     return last is not None and len(last.tool_calls) == 1
 
 
+class _TaskQuestions:
+    """What a task of a graph asked in this process. Middleware may change a call before the answer comes."""
+
+    def __init__(self) -> None:
+        self.asked: dict[int, Question] = {}
+        self._attempt: object = None
+        self._next = 0
+
+    def next_place(self, attempt: object) -> int:
+        if attempt is not self._attempt:
+            self._attempt, self._next = attempt, 0
+        self._next += 1
+        return self._next
+
+    def was_asked(self, question: Question, at: int) -> bool:
+        """In another process, nobody knows."""
+        asked = self.asked.get(at)
+        return asked is None or (asked.tool == question.tool and deep_equal(asked.input, question.input))
+
+
 def _ask(question: Question) -> bool:
-    """Pauses the graph. The question and the answers have the form of LangChain's own approvals."""
-    if get_config().get("configurable", {}).get("__pregel_checkpointer") in (None, False):
-        return False  # nobody could ever answer
+    """The question and the answers have the form of LangChain's own approvals."""
     action = {"name": question.tool, "args": question.input, "description": question.reason}
     review = {"action_name": question.tool, "allowed_decisions": ["approve", "reject"]}
     answer = interrupt({"action_requests": [action], "review_configs": [review], "hook": question.hook})
