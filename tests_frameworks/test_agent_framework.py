@@ -322,3 +322,50 @@ def test_an_approval_of_another_call_than_the_one_asked_about_is_decided(mode: A
 
     asyncio.run(go())
     assert "rm x" not in trial.ran
+
+
+async def ask(agent: Any, session: Any, *given: Any) -> dict[str, Any]:
+    """Runs the agent. Returns its requests by their commands."""
+    response = await agent.run(Message("user", list(given)), session=session)
+    return {each.function_call.parse_arguments()["command"]: each for each in response.user_input_requests}
+
+
+@pytest.mark.parametrize("approved", ["git push a", "git push b"])
+def test_an_answer_is_for_one_call_of_several_with_the_same_id(approved: str) -> None:
+    trial = Trial([["git push a", "git push b"]], shares_ids=True)
+    agent, _ = make_agent(trial)
+
+    async def go() -> None:
+        session = agent.create_session()
+        asked = await ask(agent, session, "Go.")
+        trial.asked += asked
+        answers = [each.to_function_approval_response(command == approved) for command, each in asked.items()]
+        await ask(agent, session, *answers)
+
+    asyncio.run(go())
+    assert trial.asked == ["git push a", "git push b"]
+    assert trial.ran == [approved]
+
+
+@pytest.mark.parametrize("place", ["same session", "other session"])
+def test_an_answer_that_is_given_again_is_for_no_other_call(place: str) -> None:
+    """The model gives a later call the same id."""
+    trial = Trial([["git push a"]])
+    agent, _ = make_agent(trial)
+
+    async def go() -> None:
+        session = agent.create_session()
+        (request,) = (await ask(agent, session, "Go.")).values()
+        answer = request.to_function_approval_response(True)
+        await ask(agent, session, answer)
+        if place == "other session":
+            session = agent.create_session()
+        with suppress(Exception):  # the framework may refuse it
+            await ask(agent, session, answer, "More.")
+        trial.steps, trial.requests = [["git push b"]], []
+        for given in ("More.", answer):
+            with suppress(Exception):
+                await ask(agent, session, given)
+
+    asyncio.run(go())
+    assert trial.ran == ["git push a"]

@@ -20,6 +20,7 @@ from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.session import new_call_id
 from hookline.lazy_dataclasses import dataclass
 
 with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent Framework", "agent-framework"):
@@ -76,7 +77,6 @@ class _Shared:
     def __init__(self, hooks: FrameworkHooks, allow_hosted: bool) -> None:
         self.hooks = hooks
         self.allow_hosted = allow_hosted
-        self.approvals: dict[str, bool] = {}  # call → what a person answered
         self._last: dict[str, AgentRun] = {}  # session → its last run
 
     def begin(self, context: Any) -> AgentRun:
@@ -90,7 +90,6 @@ class _Shared:
         """The framework does not call a rejected tool, and its own words do not say why."""
         call = content.function_call
         if content.approved is True:
-            self.approvals[call.call_id] = True
             return
         given = to_plain_value(call.parse_arguments() or {})
         refused = await run.before_tool(FrameworkCall(call.name, given, call.call_id), approved=False)
@@ -214,12 +213,13 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
         id = _call_id(context)
         name = context.function.name
         call = FrameworkCall(name, plain, id) if id else FrameworkCall(name, plain)
-        answer = await run.before_tool(call, approved=self._shared.approvals.pop(id, None))
+        answer = await run.before_tool(call, approved=_approval(context))
         if answer.question is not None:
-            asked = Content.from_function_call(call_id=call.id, name=name, arguments=answer.question.input)
+            request_id = new_call_id()  # models may give several calls the same id
+            asked = Content.from_function_call(call.id, name, arguments=answer.question.input, id=request_id)
             more = {"hookline": {"reason": answer.question.reason, "hook": answer.question.hook}}
             context.result = Content.from_function_approval_request(
-                id=call.id, function_call=asked, additional_properties=more
+                id=request_id, function_call=asked, additional_properties=more
             )
             raise MiddlewareTermination(answer.question.reason)
         if answer.input is None:
@@ -378,6 +378,12 @@ def _arguments_like(given: Any, input: dict[str, Any]) -> Any:
 
 def _call_id(context: Any) -> str:
     return str((context.metadata or {}).get("call_id") or "")
+
+
+def _approval(context: Any) -> bool | None:
+    """What a person answered to the request for this very call."""
+    response = (context.metadata or {}).get("approval_response")
+    return True if response is not None and response.approved is True else None
 
 
 def _session_id(context: Any) -> str | None:
