@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from driver_llama_index import TrialModel, follow, make_agent, make_tool, run_handoff, run_subagent
 from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
 from pydantic import BaseModel
 from trial import CONFIG, Trial, record
@@ -233,3 +235,67 @@ def test_the_requests_of_a_model_that_completes_text_are_masked(own_state: Path)
 
 async def _output_of(agent: Any) -> Any:
     return await agent.run("My password is hunter2.")
+
+
+async def _answer(trial: Trial, handler: Any, approved: str, times: int = 1) -> None:
+    """As a person does who approves one command, and whose program may send an answer several times."""
+    async for event in handler.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            trial.asked.append(event.tool_kwargs["command"])
+            answer = "yes" if trial.asked[-1] == approved else "no"
+            for _ in range(times):
+                handler.ctx.send_event(HumanResponseEvent(response=answer, tool_id=event.tool_id))
+    await handler
+
+
+@pytest.mark.parametrize("approved", ["git push a", "git push b"])
+def test_an_answer_is_for_one_call_of_several_with_the_same_id(hooks: Any, approved: str) -> None:
+    trial = Trial([["git push a", "git push b"]], shares_ids=True)
+
+    async def go() -> None:
+        await asyncio.wait_for(_answer(trial, hooks.install(make_agent(trial)).run("Go."), approved), 60)
+
+    asyncio.run(go())
+    assert sorted(trial.asked) == ["git push a", "git push b"]
+    assert trial.ran == [approved]
+
+
+def test_a_call_runs_once_if_its_answer_is_sent_again(hooks: Any) -> None:
+    trial = Trial([["git push"]])
+
+    async def go() -> None:
+        await _answer(trial, hooks.install(make_agent(trial)).run("Go."), "git push", times=3)
+
+    asyncio.run(go())
+    assert trial.ran == ["git push"]
+
+
+@pytest.mark.parametrize("shares_ids", [True, False])
+@pytest.mark.parametrize("approved", ["git push a", "git push b"])
+def test_each_question_of_a_restored_context_gets_its_own_answer(approved: str, shares_ids: bool) -> None:
+    trial = Trial([["git push a", "git push b"]], shares_ids=shares_ids)
+
+    async def pause() -> tuple[str, list[Any]]:
+        agent = HooklineHooks(config=CONFIG).install(make_agent(trial))
+        handler = agent.run("Go.", ctx=Context(agent))
+        asked: list[Any] = []
+        async for event in handler.stream_events():
+            asked += [event] if isinstance(event, InputRequiredEvent) else []
+            if len(asked) == 2:
+                break
+        saved = json.dumps(handler.ctx.to_dict())
+        await handler.cancel_run()
+        return saved, asked
+
+    async def go_on(saved: str, asked: list[Any]) -> None:
+        agent = HooklineHooks(config=CONFIG).install(make_agent(trial))
+        context = Context.from_dict(agent, json.loads(saved))
+        await context.store.set("memory", ChatMemoryBuffer.from_defaults(llm=agent.llm))
+        handler = agent.run(ctx=context)
+        for event in asked:
+            answer = "yes" if event.tool_kwargs["command"] == approved else "no"
+            handler.ctx.send_event(HumanResponseEvent(response=answer, tool_id=event.tool_id))
+        await asyncio.wait_for(_answer(trial, handler, approved), 60)
+
+    asyncio.run(go_on(*asyncio.run(pause())))
+    assert trial.ran == [approved]

@@ -7,8 +7,11 @@ its LLM, so that whoever holds the agent runs it with hooks.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
+import itertools
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -55,6 +58,8 @@ SUPPORT: Final = FrameworkSupport(
 
 _RUN_KEY: Final = "hookline_run"  # in the workflow's store
 _THREAD_KEY: Final = "hookline_thread"
+_MAX_ANSWERED: Final = 10_000
+_QUESTION_KEY: Final = "hookline_question"  # in the event that calls a tool
 _REQUESTS: Final = {
     "achat": ("messages", 0),
     "astream_chat": ("messages", 0),
@@ -72,7 +77,8 @@ class _ToolStep:
 
     run: AgentRun
     context: Any
-    id: str
+    id: str  # models may give several calls the same one
+    question_id: str
 
 
 class _Start:
@@ -99,6 +105,7 @@ class HooklineHooks:
     def __init__(self, **options: Unpack[HookOptions]) -> None:
         self.hooks = FrameworkHooks(SUPPORT, options)
         self._endings: set[asyncio.Future[None]] = set()
+        self._answered: OrderedDict[str, None] = OrderedDict()  # questions whose call has begun
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -208,8 +215,10 @@ class HooklineHooks:
         step = _tool_step.get()
         run = self.current() if step is None else step.run
         answer = await run.before_tool(call)
+        keep = run.keep_decision if answer.question is None else run.keep_question
+        question_id = "" if step is None else _question_id(step, call)
         if answer.question is not None:
-            approved = step is not None and await _ask(step, call, answer.question)
+            approved = step is not None and await _ask(step, question_id, answer.question) and self._begins(question_id)
             answer = await run.before_tool(call, approved=approved)
         if answer.input is None:
             return _error_output(tool, asked, answer.refusal or "Not approved.")
@@ -217,11 +226,21 @@ class HooklineHooks:
             with _execution(run, call.name, answer.input):
                 output = await inner(_restored(asked, call.input, answer.input))
         except WaitingForEvent:
-            run.keep_decision(call, answer)  # the step starts from its beginning when the event comes
+            keep(call, answer)  # the step starts from its beginning when the event comes
+            self._answered.pop(question_id, None)
             raise
         except Exception as error:
             output = _error_output(tool, asked, str(error) or type(error).__name__)
         return await _after_tool(run, call, answer.input, output)
+
+    def _begins(self, question_id: str) -> bool:
+        """False if the call has begun: LlamaIndex starts its step again for each answer, and a person may send several."""
+        if question_id in self._answered:
+            return False
+        self._answered[question_id] = None
+        while len(self._answered) > _MAX_ANSWERED:
+            self._answered.popitem(last=False)
+        return True
 
     def call(self, tool: Any, call: FrameworkCall, asked: dict[str, Any], inner: Callable[..., Any]) -> Any:
         """Like acall, for a tool that is called without an event loop: nobody can be asked with an event."""
@@ -278,7 +297,9 @@ def _workflow_members(kind: Any, hookline: HooklineHooks) -> dict[str, Any]:
 
     async def call_tool(self: Any, ctx: Any, ev: Any) -> Any:
         found = await hookline.run_of(ctx, _name_of(self))
-        with _step(_ToolStep(found, ctx, ev.tool_id)):
+        question_id = ev.get(_QUESTION_KEY, None) or new_call_id()
+        setattr(ev, _QUESTION_KEY, question_id)  # the step starts from its beginning when an answer comes
+        with _step(_ToolStep(found, ctx, ev.tool_id, question_id)):
             return await kind.call_tool(self, ctx, ev)
 
     async def parse_agent_output(self: Any, ctx: Any, ev: Any) -> Any:
@@ -437,20 +458,27 @@ async def _continue_with(agent: Any, context: Any, messages: list[Any], output: 
     return messages
 
 
-async def _ask(step: _ToolStep, call: FrameworkCall, question: Question) -> bool:
-    """Waits for the answer to this call: parallel calls may wait, too."""
-    about = {"tool_name": question.tool, "tool_kwargs": question.input, "tool_id": call.id}
-    try:
-        answer = await step.context.wait_for_event(
-            HumanResponseEvent,
-            waiter_event=InputRequiredEvent(prefix=question.reason, **about),
-            waiter_id=f"hookline-{call.id}",
-            requirements={"tool_id": call.id},
-            timeout=None,
-        )
-    except TimeoutError:
-        return False
+async def _ask(step: _ToolStep, id: str, question: Question) -> bool:
+    """Waits for the answer to this question: parallel calls may wait, too."""
+    about = {"tool_name": question.tool, "tool_kwargs": question.input, "tool_id": id}
+    for number in itertools.count():
+        try:
+            answer = await step.context.wait_for_event(
+                HumanResponseEvent,
+                waiter_event=InputRequiredEvent(prefix=question.reason, **about),
+                waiter_id=f"hookline-{id}-{number}",
+                requirements={"tool_id": id},
+                timeout=None,
+            )
+        except TimeoutError:
+            return False
+        if answer.get("tool_id", None) == id:  # a context that was restored forgets the requirements
+            break
     return answer.get("response") is True or str(answer.get("response")).strip().lower() in ("y", "yes", "true")
+
+
+def _question_id(step: _ToolStep, call: FrameworkCall) -> str:
+    return f"{step.question_id}-{hashlib.sha256(call.key.encode()).hexdigest()[:16]}"
 
 
 async def _after_tool(run: AgentRun, call: FrameworkCall, input: dict[str, Any], output: Any) -> Any:
