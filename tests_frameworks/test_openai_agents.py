@@ -13,6 +13,7 @@ from agents.editor import ApplyPatchOperation
 from agents.testing import ScriptedModel, assistant_message, function_call
 from mcp.types import CallToolResult, TextContent, Tool
 from openai.types.responses.response_output_item import LocalShellCallAction
+from trial import record
 
 from hookline.errors import HooklineError
 from hookline.frameworks.openai_agents import HooklineHooks, RunStopped
@@ -186,3 +187,36 @@ def test_a_thread_is_a_session(hooks: Any) -> None:
     with pytest.raises(RunStopped, match="Not here"):
         Runner.run_sync(agent, "Go.", context="t9")
     assert Runner.run_sync(agent, "Go.", context="t8").final_output == "done"
+
+
+def test_a_question_is_about_one_call_of_several_runs_with_the_same_id(hooks: Any) -> None:
+    made = hooks("hooks: [{id: push, on: tool.before, then: {ask: Really?}}]", thread_of=lambda user: user["thread"])
+    ran: list[str] = []
+
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        ran.append(command)
+        return "ran"
+
+    async def ask(thread: str, command: str) -> tuple[Any, Any]:
+        model = ScriptedModel([[function_call("bash", {"command": command}, call_id="c")], [assistant_message("done")]])
+        agent = made.install(Agent("main", model=model, tools=[bash]))
+        return agent, await Runner.run(agent, "Go.", context={"thread": thread})
+
+    async def go() -> None:
+        paused = [await ask("t1", "git push a"), await ask("t2", "git push b")]
+        for (agent, result), command in zip(paused, ("git push a", "git push b"), strict=True):
+            (item,) = result.interruptions
+            question = made.question(item)
+            assert question is not None
+            assert question.input == {"command": command}
+            state = result.to_state()
+            state.approve(item)
+            await Runner.run(agent, state)
+
+    asyncio.run(go())
+    made.close()
+    assert ran == ["git push a", "git push b"]
+    decided = [(each["session"], each["input"]) for each in record() if each["event"] == "tool.after"]
+    assert decided == [("t1", {"command": "git push a"}), ("t2", {"command": "git push b"})]

@@ -18,6 +18,7 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import Question
@@ -85,7 +86,7 @@ class HooklineHooks:
         self._thread_of = thread_of
         self._allow_hosted = allow_hosted
         self._runs: weakref.WeakKeyDictionary[Any, AgentRun] = weakref.WeakKeyDictionary()
-        self._waiting: dict[str, _WaitingCall] = {}  # by call id
+        self._waiting: dict[str, _WaitingCall] = {}  # by run and call: models may give calls the same id
 
     def close(self) -> None:
         """Ends the sessions. Without it, they end with the program."""
@@ -111,8 +112,9 @@ class HooklineHooks:
 
     def question(self, item: Any) -> Question | None:
         """What the hooks ask about an item of `result.interruptions`."""
-        waiting = self._waiting.get(item.call_id)
-        return None if waiting is None else waiting.question
+        asked = _parse(item.arguments or "{}")
+        same = (each for each in self._waiting.values() if each.call.id == item.call_id and each.tool == item.name)
+        return next((each.question for each in same if deep_equal(each.call.input, asked)), None)
 
     async def begin(self, context: Any, agent: Any) -> AgentRun:
         """The run with this context; a new one is started. Raises RunStopped."""
@@ -132,12 +134,15 @@ class HooklineHooks:
 
     async def _resumed_run(self, context: Any) -> AgentRun | None:
         """A resumed run has a new context, which has a person's answers to the old one's calls."""
-        for id, waiting in list(self._waiting.items()):
-            answer = context.is_tool_approved(waiting.tool, id)
+        thread = None if self._thread_of is None else self._thread_of(context.context)
+        for key, waiting in list(self._waiting.items()):
+            if thread not in (None, waiting.run.conversation.id):
+                continue
+            answer = context.is_tool_approved(waiting.tool, waiting.call.id)
             if answer is not None:
                 self._runs[context] = waiting.run
             if answer is False:  # the SDK tells the model, and does not call the tool
-                del self._waiting[id]
+                del self._waiting[key]
                 await waiting.run.before_tool(waiting.call, approved=False)
         return self._runs.get(context)
 
@@ -177,7 +182,7 @@ class HooklineHooks:
             call = FrameworkCall(_name_of(tool), to_plain_value(arguments), call_id)
             answer = await run.before_tool(call, is_preview=True)
             if answer.question is not None:
-                self._waiting[call_id] = _WaitingCall(run, tool.name, call, answer.question)
+                self._waiting[_waiting_key(run, call)] = _WaitingCall(run, tool.name, call, answer.question)
             return bool(wanted) or answer.question is not None
 
         async def invoke(context: Any, arguments: str) -> Any:
@@ -239,7 +244,7 @@ class HooklineHooks:
         answer = await run.before_tool(call)
         if answer.question is not None:
             answer = await run.before_tool(call, approved=approved is True)
-        self._waiting.pop(call.id, None)
+        self._waiting.pop(_waiting_key(run, call), None)
         if answer.input is None:
             return answer.refusal
         try:
@@ -484,6 +489,10 @@ def _surroundings(action: Any) -> dict[str, Any]:
     """What else decides what a command of the local shell does."""
     named = {"cwd": "working_directory", "env": "env", "user": "user"}
     return {name: to_plain_value(value) for name, given in named.items() if (value := getattr(action, given, None))}
+
+
+def _waiting_key(run: AgentRun, call: FrameworkCall) -> str:
+    return f"{run.key}\n{call.key}"
 
 
 def _seam_of(tool: Any) -> Any:
