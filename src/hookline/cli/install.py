@@ -163,11 +163,11 @@ def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChang
 
 def wrap_file(file: Path, command: str, dry_run: bool) -> int:
     before, after = _edit_file(file, lambda text: wrap_servers(text, command))
+    if not dry_run and unwrap_servers(after) != after:
+        save_mcp_file(file, machine())  # first: without it, `uninstall --all` would not find the file
     if before != after and not dry_run:
         write_backup(_backup_path(file), unwrap_servers(before), file_mode(file))
         write_atomically(file, after)
-    if not dry_run and unwrap_servers(after) != after:
-        save_mcp_file(file, machine())
     _print_file_change(file, before, after, dry_run, "hooks are now in front of its servers")
     for name, why in unwrappable_servers(after).items():
         out(f"  {name}: no hooks in front of this server: {why}")

@@ -120,9 +120,12 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
             place.add_problem("not-read", what, f'Move "hooks" out of "{name}".', at_key=True)
         elif severity is Severity.ERROR and not is_misspelt and _maps_events_to_hooks(place.value, events):
             what = f"{place.location}: hooks are not read here, because the key is {name!r}."
-            place.add_problem("not-read", what, f'Rename "{name}" to "hooks".', at_key=True)
+            parked = Severity.WARNING if _PARKED.search(name) else Severity.ERROR
+            place.add_problem("not-read", what, f'Rename "{name}" to "hooks".', at_key=True, severity=parked)
 
 
+_PARKED: Final = lazy_pattern(r"(?i)disab|off|old|unused|bak|example|^[_/#]")
+"""A key that says that its hooks are meant to be off: `hooks_disabled`, `//hooks`."""
 _ENTRY_KEYS: Final = frozenset(("matcher", "hooks", "command", "action"))
 
 

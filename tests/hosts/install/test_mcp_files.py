@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from hookline.errors import HooklineError
 from hookline.hosts.agents.machine import Machine
 from hookline.hosts.install.mcp_files import delete_mcp_file, load_mcp_files, save_mcp_file
 
@@ -17,6 +20,15 @@ def test_a_file_is_remembered_once_until_it_is_deleted(tmp_path: Path) -> None:
     assert (sorted(files), unreadable) == ([one, two], [])
     delete_mcp_file(one, machine)
     assert load_mcp_files(machine) == ([two], [])
+
+
+def test_a_file_that_cannot_be_remembered_is_an_error(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", tmp_path)
+    machine.records_directory.parent.mkdir(parents=True)
+    machine.records_directory.write_text("a file")
+    with pytest.raises(HooklineError, match="cannot be written"):
+        save_mcp_file(tmp_path / "one.json", machine)
+    delete_mcp_file(tmp_path / "one.json", machine)
 
 
 def test_a_record_that_cannot_be_read_names_no_file(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ async def test_one_key_cannot_keep_others_from_asking(tmp_path: Path) -> None:
         for _ in range(MAX_WAITING_OF_KEY - 1):
             assert (await flooding.post("/approvals", asked)).status_code == 201
         assert (await flooding.post("/approvals", asked)).status_code == 429
+        assert (await flooding.post("/approvals", {**asked, "id": first})).json()["id"] == first  # sent again
         assert (await other.post("/approvals", asked)).status_code == 201
         assert (await flooding.delete(f"/approvals/{first}")).status_code == 200
         assert (await flooding.post("/approvals", asked)).status_code == 201

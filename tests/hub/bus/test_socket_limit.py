@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from hookline.hub.access.request_guard import Message, Receive, Scope, Send
 from hookline.hub.access.roles import Role
@@ -72,13 +72,16 @@ async def test_a_socket_that_signed_in_stays(tmp_path: Path) -> None:
 
 
 @async_test
-async def test_there_are_only_so_many_sockets(tmp_path: Path) -> None:
+async def test_only_so_many_sockets_may_wait_to_sign_in(tmp_path: Path) -> None:
+    """The oldest makes room, so that those who do not sign in keep nobody else out."""
     async with limited(max_sockets=3) as url, AsyncExitStack() as stack:
-        sockets = [await stack.enter_async_context(connect(url)) for _ in range(3)]
-        with pytest.raises(InvalidStatus):
-            await stack.enter_async_context(connect(url))
-        await sockets[0].close()
-        assert await said(await stack.enter_async_context(connect(url)), "hello") == "hello"
+        known = await stack.enter_async_context(connect(url))
+        assert await said(known, "40/events,{}") == "40/events,{}"
+        oldest, *others = [await stack.enter_async_context(connect(url)) for _ in range(4)]
+        with pytest.raises(ConnectionClosed, match="sign in first"):
+            await oldest.recv()
+        for socket in (known, *others):
+            assert await said(socket, "40/events,{}") == "40/events,{}"
 
 
 @async_test

@@ -74,6 +74,8 @@ async def test_plain_and_async_functions_are_called(place) -> None:
         (Sum(3), {"total": 3}),
         ([b"\xff", {1}, float("nan")], ["_w==", [1], None]),
         (b"a card", "a card"),
+        (iter(["first", b"\xff", "last"]), ["first", "_w==", "last"]),
+        ({"rows": iter([b"\xff", "last"])}, {"rows": ["_w==", "last"]}),
         ({"n": [bytearray(b"\xc3\xbc"), float("inf")]}, {"n": ["\u00fc", None]}),
         (ToolResult("kept", False, "why"), "kept"),
         ({"status": "fine"}, {"status": "fine"}),

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from hookline.errors import HooklineError
 from hookline.hosts.agents.machine import Machine
 from hookline.hosts.install.text_files import remove_file, write_atomically
 
@@ -14,13 +15,19 @@ _KEY: Final = "mcp"
 
 
 def save_mcp_file(file: Path, machine: Machine) -> None:
-    machine.records_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Raises HooklineError if it cannot be remembered."""
     text = json.dumps({_KEY: str(file.absolute())}) + "\n"
-    write_atomically(_record_path(file, machine), text, mode=0o600)
+    try:
+        machine.records_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(_record_path(file, machine), text, mode=0o600)
+    except OSError as error:
+        raise HooklineError(f"{machine.records_directory} cannot be written: {error.strerror}") from error
 
 
 def delete_mcp_file(file: Path, machine: Machine) -> None:
-    remove_file(_record_path(file, machine))
+    record = _record_path(file, machine)
+    if record.exists():
+        remove_file(record)
 
 
 def load_mcp_files(machine: Machine) -> tuple[list[Path], list[Path]]:

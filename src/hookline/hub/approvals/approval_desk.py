@@ -55,6 +55,9 @@ class ApprovalDesk:
 
     async def ask(self, about: dict[str, Any], key: str) -> dict[str, Any] | None:
         """Stores the question, and shows it. None if too many wait. One that the host has sent before is stored once."""
+        sent = about.get("id")
+        if sent is not None and await self.is_asked_by(sent, key):
+            return await self.find(sent)
         if len(self._shown) >= MAX_WAITING or await self._questions.count_waiting(key) >= MAX_WAITING_OF_KEY:
             return None
         now = time.time()

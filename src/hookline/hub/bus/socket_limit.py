@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import Final
 
-from hookline.hub.access.request_guard import AsgiApp, Message, Receive, Scope, Send, refuse_websocket
+from hookline.hub.access.request_guard import AsgiApp, Message, Receive, Scope, Send
 
 MAX_SOCKETS: Final = 1_000
 SIGN_IN_WITHIN: Final = timedelta(seconds=20)
@@ -23,43 +23,59 @@ class SocketLimit:
         self._app = app
         self._max_sockets = max_sockets
         self._sign_in_within = sign_in_within
-        self._open = 0
+        self._waiting: dict[_Socket, None] = {}  # to sign in, in the order in which they came
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        if self._open >= self._max_sockets:
-            await refuse_websocket("too many connections", send)
-            return
-        self._open += 1
+        socket = _Socket(receive, send, self._sign_in_within, self._waiting)
+        self._waiting[socket] = None
+        if len(self._waiting) > self._max_sockets:  # nobody must keep others from signing in
+            next(iter(self._waiting)).end()
         try:
-            socket = _Socket(receive, send, self._sign_in_within)
             await self._app(scope, socket.receive, socket.send)
         finally:
-            self._open -= 1
+            self._waiting.pop(socket, None)
 
 
 class _Socket:
     """The messages of one connection."""
 
-    def __init__(self, receive: Receive, send: Send, sign_in_within: timedelta) -> None:
+    def __init__(self, receive: Receive, send: Send, sign_in_within: timedelta, waiting: dict[_Socket, None]) -> None:
         self._receive = receive
         self._send = send
+        self._waiting = waiting
         self._until = asyncio.get_running_loop().time() + sign_in_within.total_seconds()
+        self._timeout: asyncio.Timeout | None = None
         self._signed_in = False
 
+    def end(self) -> None:
+        """Closes it as if its time to sign in was over."""
+        self._waiting.pop(self, None)
+        self._until = asyncio.get_running_loop().time()
+        if self._timeout is not None:
+            self._timeout.reschedule(self._until)
+
     async def receive(self) -> Message:
-        if not self._signed_in:
-            try:
-                async with asyncio.timeout_at(self._until):
-                    return await self._receive()
-            except TimeoutError:
-                if not self._signed_in:
-                    await self._send({"type": "websocket.close", "code": _POLICY, "reason": "sign in first"})
-                    return {"type": "websocket.disconnect", "code": _POLICY}
-        return await self._receive()
+        if self._has_signed_in():
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until) as self._timeout:
+                return await self._receive()
+        except TimeoutError:
+            if self._has_signed_in():
+                return await self._receive()
+            await self._send({"type": "websocket.close", "code": _POLICY, "reason": "sign in first"})
+            return {"type": "websocket.disconnect", "code": _POLICY}
+        finally:
+            self._timeout = None
+
+    def _has_signed_in(self) -> bool:
+        return self._signed_in
 
     async def send(self, message: Message) -> None:
-        self._signed_in = self._signed_in or (message.get("text") or "").startswith(_ACCEPTED)
+        if not self._signed_in and (message.get("text") or "").startswith(_ACCEPTED):
+            self._signed_in = True
+            self._waiting.pop(self, None)
         await self._send(message)

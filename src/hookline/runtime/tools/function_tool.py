@@ -7,7 +7,7 @@ import copy
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final, Literal
@@ -75,11 +75,19 @@ def to_tool_result(returned: Any) -> ToolResult:
     if returned is None or isinstance(returned, str):
         return ToolResult(returned or "")
     try:
+        value = _with_lists(returned)
         with suppress(ValueError):
-            return ToolResult(_to_json_data(returned, "utf8"))
-        return ToolResult(_to_json_data(returned, "base64"))
+            return ToolResult(_to_json_data(value, "utf8"))
+        return ToolResult(_to_json_data(value, "base64"))
     except (ValueError, TypeError, RecursionError) as error:
         return failed_result(f"the tool returned a value that is not JSON: {describe_exception(error)}")
+
+
+def _with_lists(value: Any) -> Any:
+    """An iterator can be read only once."""
+    if isinstance(value, (list, tuple, Iterator)):
+        return [_with_lists(each) for each in value]
+    return {key: _with_lists(held) for key, held in value.items()} if type(value) is dict else value
 
 
 def _to_json_data(value: Any, bytes_mode: Literal["utf8", "base64"]) -> Any:
