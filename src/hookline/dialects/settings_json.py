@@ -124,7 +124,7 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
             place.add_problem("not-read", what, f'Rename "{name}" to "hooks".', at_key=True, severity=parked)
 
 
-_PARKED: Final = lazy_pattern(r"(?i)disab|off|old|unused|bak|example|^[_/#]")
+_PARKED: Final = lazy_pattern(r"^[_/#]|(?i:disabled|unused|backup)|(?i:[_. -](?:off|old|bak))$|(?:Off|Old)$")
 """A key that says that its hooks are meant to be off: `hooks_disabled`, `//hooks`."""
 _ENTRY_KEYS: Final = frozenset(("matcher", "hooks", "command", "action"))
 
