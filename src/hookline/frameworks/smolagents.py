@@ -130,7 +130,7 @@ class HooklineHooks:
             if after.is_changed or after.notes:
                 raise RuntimeError(after.text) from None
             raise
-        after = self.hooks.run_sync(run.after_tool(call, _shown(result), input=answer.input))
+        after = self.hooks.run_sync(run.after_tool(call, _hook_value(result), input=answer.input))
         self._interrupt(run)
         if after.notes:
             return after.text
@@ -161,7 +161,7 @@ class HooklineHooks:
             sent = self._before_model(run, messages)
             message = self._call_model(run, lambda: inner(sent, *args, **kwargs))
             left = self._after_model(run, message)
-            return message if left == _said(message) else _with_said(message, left)
+            return message if left == _visible_text(message) else _with_visible_text(message, left)
 
         return generate
 
@@ -209,7 +209,7 @@ class HooklineHooks:
         return [*first, *(rest if answer.messages is None else answer.messages)]
 
     def _after_model(self, run: AgentRun, message: Any) -> str:
-        return self.hooks.run_sync(run.after_model(_said(message), _calls_of(message)))
+        return self.hooks.run_sync(run.after_model(_visible_text(message), _calls_of(message)))
 
     def current(self) -> AgentRun:
         found = current_run.get()
@@ -229,14 +229,14 @@ class HooklineHooks:
         try:
             output = executor(left)
         except Exception as error:
-            text = _joined(executor.state.get("_print_outputs", ""), error)
+            text = _join_lines(executor.state.get("_print_outputs", ""), error)
             after = self.hooks.run_sync(run.after_tool(call, None, input=answer.input, error=text))
             if not after.is_changed and not after.notes:
                 raise
             executor.state["_print_outputs"] = ""  # it is in the text
             raise InterpreterError(after.text) from None
-        value = None if output.output is None else _shown(output.output)
-        shown = value if not output.logs else _joined(output.logs, "" if value is None else value_text(value))
+        value = None if output.output is None else _hook_value(output.output)
+        shown = value if not output.logs else _join_lines(output.logs, "" if value is None else value_text(value))
         after = self.hooks.run_sync(run.after_tool(call, shown, input=answer.input))
         return _code_output(output, after)
 
@@ -259,13 +259,13 @@ def _text_of(message: Any) -> str:
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
 
 
-def _said(message: Any) -> str:
-    """A message that only calls `final_answer` says the answer."""
+def _visible_text(message: Any) -> str:
+    """The message's text, or the answer if it only calls `final_answer`."""
     call = _answering_call(message)
     return _text_of(message) if call is None else str(call.function.arguments["answer"])
 
 
-def _with_said(message: Any, text: str) -> Any:
+def _with_visible_text(message: Any, text: str) -> Any:
     call = _answering_call(message)
     if call is None:
         return dataclasses.replace(message, content=text)
@@ -311,20 +311,20 @@ def _create(role: str, text: str) -> Any:
 FORMAT: Final[MessageFormat[Any]] = MessageFormat(_read, _with_text, _create)
 
 
-def _joined(*parts: Any) -> str:
+def _join_lines(*parts: Any) -> str:
     return "\n".join(text for part in parts if (text := str(part)))
 
 
 def _code_output(output: Any, after: ResultAnswer) -> Any:
     """What the code has left, as the hooks left it."""
     if not after.is_changed:
-        return dataclasses.replace(output, logs=_joined(output.logs, after.notes)) if after.notes else output
+        return dataclasses.replace(output, logs=_join_lines(output.logs, after.notes)) if after.notes else output
     if output.is_final_answer:
         return dataclasses.replace(output, output=after.value, logs="")
     return dataclasses.replace(output, output=None, logs=after.text)
 
 
-def _shown(result: Any) -> Any:
+def _hook_value(result: Any) -> Any:
     """Data as it is. Of another object, such as a table, the model reads its text."""
     return to_plain_value(result) if _is_data(result) else str(result)
 
@@ -392,17 +392,17 @@ def _hooked_class(kind: Any, hookline: HooklineHooks) -> type:
     return type(kind.__name__, (kind,), members)
 
 
-def _from_code(value: Any) -> Any:
+def _to_trusted_value(value: Any) -> Any:
     """What code gives a tool. A class that the code made could say one thing to hooks and another to the tool."""
     for kind in _COLLECTIONS:
         if isinstance(value, kind):
-            items = kind(map(_from_code, kind.__iter__(value)))
+            items = kind(map(_to_trusted_value, kind.__iter__(value)))
             return value if _is_importable(type(value)) and all(map(operator.is_, items, value)) else items
     if isinstance(value, dict):
-        return {_from_code(key): _from_code(held) for key, held in dict.items(value)}
+        return {_to_trusted_value(key): _to_trusted_value(held) for key, held in dict.items(value)}
     read = to_judged_value(value)
     if isinstance(read, JudgedIterator):
-        return JudgedIterator(map(_from_code, read.items))
+        return JudgedIterator(map(_to_trusted_value, read.items))
     return value if _is_importable(type(value)) else to_plain_value(value)
 
 
@@ -434,13 +434,13 @@ class _HookedExecutor:
         return getattr(self._inner, name)
 
     def send_tools(self, tools: dict[str, Any]) -> None:
-        self._inner.send_tools({name: self._to_code(tool) for name, tool in tools.items()})
+        self._inner.send_tools({name: self._guard_value(tool) for name, tool in tools.items()})
 
     def send_variables(self, variables: dict[str, Any]) -> None:
         """The program may give the code a tool or an agent with its task."""
-        self._inner.send_variables({name: self._to_code(value) for name, value in variables.items()})
+        self._inner.send_variables({name: self._guard_value(value) for name, value in variables.items()})
 
-    def _to_code(self, value: Any) -> Any:
+    def _guard_value(self, value: Any) -> Any:
         """A value for the code. Tools and agents in it have hooks."""
         if isinstance(value, Tool):
             self._hookline.guard_tool(value)
@@ -448,10 +448,10 @@ class _HookedExecutor:
         if isinstance(value, MultiStepAgent):
             return self._callable_only(self._hookline.install(value))
         if type(value) is dict:
-            given = {key: self._to_code(held) for key, held in value.items()}
+            given = {key: self._guard_value(held) for key, held in value.items()}
             return value if all(map(operator.is_, given.values(), value.values())) else given
         if type(value) in _COLLECTIONS:
-            items = [self._to_code(item) for item in value]
+            items = [self._guard_value(item) for item in value]
             return value if all(map(operator.is_, items, value)) else type(value)(items)
         return value
 
@@ -459,8 +459,8 @@ class _HookedExecutor:
         """Code can reach what an object has: the client of a tool, or the tools of a managed agent. A function has nothing."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            named = {name: _from_code(value) for name, value in kwargs.items()}
-            return self._to_code(self._context.copy().run(tool, *map(_from_code, args), **named))
+            named = {name: _to_trusted_value(value) for name, value in kwargs.items()}
+            return self._guard_value(self._context.copy().run(tool, *map(_to_trusted_value, args), **named))
 
         return call
 
