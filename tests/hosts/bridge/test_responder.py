@@ -53,7 +53,7 @@ def test_the_project_s_guard_denies(desk: BridgeSandbox) -> None:
     [
         ("claude-code", "PreToolUse", False, False),
         ("copilot-cli", "preToolUse", True, False),
-        ("cursor", "preToolUse", False, False),
+        ("cursor", "preToolUse", True, True),
         ("codex", "PreToolUse", True, True),
     ],
 )
@@ -66,7 +66,8 @@ def test_settings_that_the_agent_obeys_itself_are_left_to_it(
         (place / ".claude").mkdir(parents=True)
         (place / ".claude/settings.json").write_text(hooks)
         payload = desk.payload("ls", toolName="bash", toolArgs={"command": "ls"})
-        assert (said in decided(desk.call(payload, event, agent=agent)).stdout) is acts
+        reply = decided(desk.call(payload, event, agent=agent))
+        assert (said in reply.stdout + reply.stderr) is acts
         (place / ".claude/settings.json").unlink()
 
 
@@ -381,13 +382,41 @@ def test_hooks_of_a_file_with_a_byte_order_mark_are_run_for_copilot(desk: Bridge
     assert "Never." in decided(desk.call(event="preToolUse", agent="copilot-cli")).stdout
 
 
-@pytest.mark.parametrize("agent", ["copilot-cli", "cursor", "codex"])
+@pytest.mark.parametrize("agent", ["copilot-cli", "cursor", "codex", "grok-build", "vscode-copilot"])
 def test_claude_codes_permission_rules_hold_where_the_agent_does_not_know_them(desk: BridgeSandbox, agent: str) -> None:
-    _trust_claude_settings(desk, {"permissions": {"deny": ["Bash(rm:*)"]}})
-    event = "PreToolUse" if agent == "codex" else "preToolUse"
+    settings = json.dumps({"permissions": {"deny": ["Bash(rm:*)"]}})
+    (desk.home / ".claude").mkdir()
+    (desk.home / ".claude" / "settings.json").write_text(settings)
+    desk.write_hooks("hooks: []")
+    event = "preToolUse" if agent in ("copilot-cli", "cursor") else "PreToolUse"
     reply = decided(desk.call(desk.payload("rm -rf x"), event=event, agent=agent))
     assert "The permission rule Bash(rm:*) says deny." in reply.stdout + reply.stderr
     assert decided(desk.call(desk.payload("rm -rf x"))) == Reply(), "Claude Code itself obeys them"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo Never. >&2; exit 2",
+        """echo '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "Never."}}'""",
+    ],
+)
+def test_claude_codes_guards_act_in_cursor_and_its_other_hooks_are_left_to_it(
+    desk: BridgeSandbox, command: str
+) -> None:
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    other = {"hooks": [{"type": "command", "command": f"touch {desk.root}/ran"}]}
+    events = {"PreToolUse": [guard], "UserPromptSubmit": [{"hooks": guard["hooks"]}], "PostToolUse": [other]}
+    _trust_claude_settings(desk, {"hooks": events})
+    base = {"conversation_id": "c", "workspace_roots": [str(desk.project)]}
+    call = {**base, "tool_name": "Shell", "tool_input": {"command": "ls"}}
+    assert "Never." in decided(desk.call(json.dumps(call).encode(), event="preToolUse", agent="cursor")).stdout
+    prompt = json.dumps({**base, "prompt": "Go."}).encode()
+    if "exit 2" in command:
+        assert "Never." in decided(desk.call(prompt, event="beforeSubmitPrompt", agent="cursor")).stdout
+    after = json.dumps({**call, "tool_output": "a"}).encode()
+    decided(desk.call(after, event="postToolUse", agent="cursor"))
+    assert not (desk.root / "ran").exists()
 
 
 def _trust_claude_settings(desk: BridgeSandbox, settings: object) -> None:

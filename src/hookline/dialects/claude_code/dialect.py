@@ -63,6 +63,11 @@ _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromp
 """Events that no other dialect with this shape has."""
 _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"type", "command", "timeout"}
 
+_MISREADING_AGENTS: Final = ("cursor", "grok-build", "vscode-copilot")
+"""They run the hooks of these files, but with other names of tools and fields, or without reading a deny in JSON, and Cursor
+only if the user enables it. So guards of these files run a second time there.
+"""
+
 
 class ClaudeCodeDialect:
     name = NAME
@@ -143,12 +148,19 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
         for handler, hook in _parse_group(entry):
             key = f"{entry.event_name} {hook.id if problems_within(handler) else _handler_key(handler)}"
             hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
-    if is_rejected_by_copilot(document):
-        hooks = {key: replace(hook, ignored_by=(COPILOT,)) for key, hook in hooks.items()}
+    rejecting = (COPILOT,) if is_rejected_by_copilot(document) else ()
+    hooks = {
+        key: replace(hook, ignored_by=rejecting + (_MISREADING_AGENTS if _is_guard(hook) else ()))
+        for key, hook in hooks.items()
+    }
     rules = tuple(parse_permissions(document, problems))
     if _disables_all_hooks(document, problems):
         return [*(replace(hook, enabled=False) for hook in hooks.values()), *rules]
     return [*hooks.values(), *rules]
+
+
+def _is_guard(hook: Hook) -> bool:
+    return hook.event in ("tool.before", "prompt.submit") and hook.wait
 
 
 def _warn_unsupported_event(entry: EventEntry) -> None:

@@ -23,7 +23,8 @@ from hookline.hooks.protocols import Condition
 from hookline.patterns.pattern import BadPattern
 
 PERMISSION_VERDICTS: Final = {"deny": Verdict.DENY, "ask": Verdict.ASK}
-_IGNORED_BY: Final = ("copilot-cli", "cursor")  # they run the hooks of these files, and have permissions of their own
+_IGNORED_BY: Final = ("copilot-cli", "cursor", "grok-build", "vscode-copilot")
+"""They run the hooks of these files, and have permissions of their own."""
 _EDITING_TOOLS: Final = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _READING_TOOLS: Final = ("Read", "NotebookRead")
 

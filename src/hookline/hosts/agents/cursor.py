@@ -197,7 +197,6 @@ AGENT = Cursor(
     homes=(".cursor",),
     managed_files=("/etc/cursor/hooks.json", "/Library/Application Support/Cursor/hooks.json"),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    advice="Cursor itself runs the hooks in Claude Code's settings, if you enable that there.",
     native_layers=layers_of("claude_code", "cursor"),
     ignores_some_hooks=True,
     event_aliases={

@@ -162,4 +162,5 @@ AGENT = GrokBuild(
     project_variables=("GROK_WORKSPACE_ROOT", "CLAUDE_PROJECT_DIR"),
     hook_environment={"GROK_HOOK_EVENT": "PreToolUse"},
     native_layers=frozenset({("claude_code", SourceLayer.USER)}),
+    ignores_some_hooks=True,
 )
