@@ -78,6 +78,7 @@ SHAPES: Final = {
     "mcp_server": ("the server of an MCP tool", "{{tool | mcp_server}}"),
     "mcp_tool": ("the name that an MCP tool has at its server", "{{tool | mcp_tool}}"),
     "texts": ("a mapping with each value as text", "{{tool.input | texts}}"),
+    "percent": ("a share of 1 as a percentage", "{{context.pressure | percent}}"),
 }
 
 CASE_KEYS: Final = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +93,43 @@ def test_something_stands_for_what_is_absent(text: str, facts: dict[str, Any], v
 def test_nothing_does_not_stand_for_what_is_absent(text: str) -> None:
     with pytest.raises(BadTemplate):
         parse_template(text, PlaceholderResolver())
+
+
+def test_filters_follow_each_other() -> None:
+    assert found("{{messages | count | or 0}}") == 0
+    assert found("{{messages | count | or 0}}", messages=["a", "b"]) == 2
+    assert found("{{context.pressure | percent | or 0}}", context={"pressure": 0.4567}) == 45.7
+
+
+def test_another_fact_takes_the_place_of_an_absent_one() -> None:
+    text = "{{execution.flow | or_fact session.id | or_empty}}"
+    assert found(text, execution={"flow": "f"}, session={"id": "s"}) == "f"
+    assert found(text, session={"id": "s"}) == "s"
+    assert found(text) == ""
+    with pytest.raises(BadTemplate, match="not a name"):
+        found("{{session.id | or_fact nonsense}}")
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("plan", "plan"), ("yolo", "bypassPermissions"), ("spec", "plan"), ("unheard of", "default"), (5, "default")],
+)
+def test_a_word_is_one_of_those_that_a_program_knows(mode: Any, said: str) -> None:
+    assert found("{{session.mode | one_of default plan bypassPermissions}}", session={"mode": mode}) == said
+
+
+def test_without_a_word_it_is_the_first() -> None:
+    assert found("{{session.mode | one_of default plan}}") == "default"
+
+
+def test_the_text_of_a_file_that_a_tool_is_about(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"h\xffi\n")
+    facts = {"tool": {"name": "read_file", "input": {"path": "a.txt"}}, "cwd": str(tmp_path)}
+    assert found("{{file.text}}", **facts) == "h\ufffdi\n"
+
+
+@pytest.mark.parametrize("path", ["absent", ".", "pipe", "a\0b", 5])
+def test_a_file_that_cannot_be_read_has_no_text(path: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    facts = {"tool": {"name": "read_file", "input": {"path": path}}, "cwd": str(tmp_path)}
+    assert found("{{file.text}}", **facts) is MISSING

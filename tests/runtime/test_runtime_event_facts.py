@@ -17,7 +17,7 @@ PROMISED: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "events" / "promised.yaml").read_text("utf-8")
 )
 ROWS = [(dialect, name) for dialect in DIALECTS for name in PROMISED[dialect]]
-_UNKNOWN_HERE = {"session.mode"}  # a fact of other hosts
+_UNKNOWN_HERE = {"session.mode", "session.model"}  # a fact of other hosts, and the name of a model that has none here
 _MAYBE = {"tool.result", "tool.error", "tool.attachments", "tool.more", "notification.title"}
 
 

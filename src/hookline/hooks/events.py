@@ -25,6 +25,7 @@ COMMON_FACTS: Final = (
     "session.turns",
     "session.transcript",
     "session.mode",
+    "session.model",
     "agent.id",
     "agent.name",
     "agent.prompt",

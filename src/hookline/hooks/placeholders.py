@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -45,6 +47,41 @@ class WithDefault:
     def __call__(self, event: Event) -> Any:
         value = self.placeholder(event)
         return self.default if value is MISSING else value
+
+
+@dataclass(frozen=True, slots=True)
+class WithAlternative:
+    """The value, or another fact if it is missing."""
+
+    placeholder: Placeholder
+    alternative: Placeholder
+
+    @property
+    def paths(self) -> tuple[FactPath, ...]:
+        return (*self.placeholder.paths, *self.alternative.paths)
+
+    def __call__(self, event: Event) -> Any:
+        value = self.placeholder(event)
+        return self.alternative(event) if value is MISSING else value
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The value as one of these words; the first if none means the same."""
+
+    placeholder: Placeholder
+    words: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[FactPath, ...]:
+        return self.placeholder.paths
+
+    def __call__(self, event: Event) -> Any:
+        value = self.placeholder(event)
+        if value in self.words:
+            return value
+        same = next((group for group in _SAME_WORDS if value in group), ())
+        return next((word for word in self.words if word in same), self.words[0])
 
 
 def _to_json(value: Any) -> Any:
@@ -164,11 +201,18 @@ def _parse_time(value: Any) -> datetime:
     return datetime.now(UTC)
 
 
-def parse_filter(placeholder: Placeholder, filter_name: str) -> Filtered | WithDefault | None:
-    """A key of FILTERS, or `or` with a default, which is JSON or else text. None if it is neither."""
-    word, _, default = filter_name.partition(" ")
-    if word == "or" and default.strip():
-        return WithDefault(placeholder, _parse_default(default.strip()))
+def _to_percent(value: Any) -> Any:
+    """A share of 1 as a percentage; missing unless it is a number."""
+    return round(value * 100, 1) if isinstance(value, (int, float)) else MISSING
+
+
+def parse_filter(placeholder: Placeholder, filter_name: str) -> Filtered | WithDefault | OneOf | None:
+    """A key of FILTERS, `or` with a default, which is JSON or else text, or `one_of` with words. None if it is neither."""
+    word, _, rest = filter_name.partition(" ")
+    if word == "or" and rest.strip():
+        return WithDefault(placeholder, _parse_default(rest.strip()))
+    if word == "one_of" and rest.split():
+        return OneOf(placeholder, tuple(rest.split()))
     return Filtered(placeholder, filter_name) if filter_name in FILTERS else None
 
 
@@ -195,7 +239,19 @@ FILTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "mcp_server": partial(_mcp_part, part=0),
     "mcp_tool": partial(_mcp_part, part=1),
     "texts": _texts_of_fields,
+    "percent": _to_percent,
 }
+_SAME_WORDS: Final = (
+    ("default", "off"),
+    ("plan", "spec"),
+    ("acceptEdits", "auto_edit", "auto-edit", "auto-low"),
+    ("bypassPermissions", "yolo", "auto-high"),
+    ("startup", "new"),
+    ("complete", "completed", "exit", "prompt_input_exit", "user_exit", "user_close", "window_close"),
+    ("abort", "aborted"),
+)
+"""How agents call the same mode of permissions, start or end of a session."""
+_MAX_FILE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +311,26 @@ class ResultTextPlaceholder:
 
 
 @dataclass(frozen=True, slots=True)
+class FileTextPlaceholder:
+    """The text of the file that the tool is about, as it is now; missing if it cannot be read."""
+
+    paths: tuple[FactPath, ...] = (("tool", "input"), ("cwd",))
+
+    def __call__(self, event: Event) -> Any:
+        path, directory = field_value(event, ("path",)), event.read(("cwd",))
+        if not isinstance(path, str):
+            return MISSING
+        file = os.path.join(directory if isinstance(directory, str) else "", os.path.expanduser(path))
+        try:
+            if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would not end
+                return MISSING
+            with open(file, "rb") as opened:
+                return opened.read(_MAX_FILE_BYTES).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return MISSING
+
+
+@dataclass(frozen=True, slots=True)
 class OpenBracesPlaceholder:
     """Two braces as themselves: `{{open_braces}}.State}}` is the text `{{.State}}`, not a placeholder."""
 
@@ -266,7 +342,7 @@ class OpenBracesPlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderResolver:
-    """Resolves the names of facts, and `fact | filter`."""
+    """Resolves the names of facts, `fact | filter`, and filters of filtered values."""
 
     vocabulary: Vocabulary = NATIVE
 
@@ -276,20 +352,34 @@ class PlaceholderResolver:
         FactPlaceholder
         | EventPlaceholder
         | ResultTextPlaceholder
+        | FileTextPlaceholder
         | OpenBracesPlaceholder
         | Filtered
         | WithDefault
+        | WithAlternative
+        | OneOf
         | None
     ):
-        fact, bar, filter_name = name.partition("|")
+        fact, bar, filter_name = name.rpartition("|")
         if bar:
             placeholder = self(fact.strip())
-            return None if placeholder is None else parse_filter(placeholder, filter_name.strip())
+            return None if placeholder is None else self._with_filter(placeholder, filter_name.strip())
         if name == "event":
             return EventPlaceholder(self.vocabulary)
         if name == "result.text":
             return ResultTextPlaceholder()
         if name == OPEN_BRACES:
             return OpenBracesPlaceholder()
+        if name == "file.text":
+            return FileTextPlaceholder()
         path = fact_path(name)
         return None if path is None or EVERY_ITEM in path else FactPlaceholder(path, self.vocabulary)
+
+    def _with_filter(
+        self, placeholder: Placeholder, filter_name: str
+    ) -> Filtered | WithDefault | WithAlternative | OneOf | None:
+        word, _, name = filter_name.partition(" ")
+        if word != "or_fact":
+            return parse_filter(placeholder, filter_name)
+        other = self(name.strip())
+        return None if other is None else WithAlternative(placeholder, other)

@@ -185,7 +185,7 @@ class AgentSession:
                 await self._abandon_interrupted()
                 await self._fire_last_event("agent.end", {})
                 await self._drain_background()  # the last event is the last: hooks in the background come before it
-                await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
+                await self._fire_last_event("session.end", {"session": {**describe_session(self.main), "reason": reason}})
             await self._drain_background()
             if not is_lost:
                 await self.interception.end(self.main, "error" if reason == Ending.SESSION_FAIL else "completed")
@@ -244,7 +244,7 @@ class AgentSession:
                 raise Denied(halted)
 
     async def _fire_start_events(self, source: str) -> tuple[Decision, Decision]:
-        facts = {"session": {**describe_session(self), "source": source}}
+        facts = {"session": {**describe_session(self.main), "source": source}}
         with self.environment.starting():
             started = await self.decide(self.main, "session.start", facts)
         agent = await self.decide(self.main, "agent.start", {})
@@ -349,7 +349,7 @@ class AgentSession:
         )
 
     async def model_of(self, thread: StoredThread) -> Model:
-        return await self.runtime.model(thread.side.prompt.model or thread.agent.model, self.id)
+        return await self.runtime.model(thread.model, self.id)
 
     def emit(self, update: Update) -> None:
         thread = self._threads.get(update.thread)

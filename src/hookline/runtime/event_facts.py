@@ -5,17 +5,13 @@ Context size is the last count of the provider plus an estimate of what was adde
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.tokens import messages_tokens, request_tokens, text_tokens
 from hookline.runtime.thread import StoredThread
-
-if TYPE_CHECKING:
-    from hookline.runtime.agent_session import AgentSession
-
 
 Message = dict[str, Any]
 
@@ -59,7 +55,7 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
     base = base_facts(known)
     facts: dict[str, Any] = {
         **base,
-        "session": describe_session(session),
+        "session": describe_session(thread),
         "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
         "thread": {"id": thread.id},
         "execution": thread.progress.facts,
@@ -74,12 +70,15 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
     return facts
 
 
-def describe_session(session: AgentSession) -> dict[str, Any]:
+def describe_session(thread: StoredThread) -> dict[str, Any]:
+    session = thread.session
+    model = session.runtime.model_name(thread.model)
     return {
         "id": session.id,
         "tool_calls": session.tool_calls,
         "turns": session.turns,
         "transcript": str(session.transcript.path),
+        **({} if model is None else {"model": model}),
     }
 
 

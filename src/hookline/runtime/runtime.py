@@ -382,7 +382,7 @@ class Runtime:
         given = self._settings.model
         if given is not None and not isinstance(given, str):
             return given
-        wanted = given or name or self.app.model
+        wanted = self.model_name(name)
         if wanted is None:
             raise HooklineError(NO_MODEL)
         key = (session, wanted) if _is_script(wanted, self.app) else ("", wanted)
@@ -390,6 +390,11 @@ class Runtime:
             made = await asyncio.to_thread(create_model, wanted, self.app, self._settings.env, self.workspace)
             self._models.setdefault(key, made)
         return self._models[key]
+
+    def model_name(self, name: str | None) -> str | None:
+        """The name of the model that an agent with this model uses. None for one that was given as an object."""
+        given = self._settings.model
+        return (given or name or self.app.model) if given is None or isinstance(given, str) else None
 
     def use_app(self, app: App) -> None:
         """Sessions that begin from now on use the agents of this app. Those that run keep theirs."""

@@ -126,6 +126,11 @@ class StoredThread:
         return self.session.store
 
     @property
+    def model(self) -> str | None:
+        """The name of its model. None: the app's."""
+        return self.side.prompt.model or self.agent.model
+
+    @property
     def side(self) -> AgentSide:
         """The side whose turn it is."""
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a

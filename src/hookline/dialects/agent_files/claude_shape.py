@@ -8,32 +8,37 @@ from hookline.dialects.agent_files.format import StdinTemplates
 from hookline.hooks.event import FactPath
 
 SESSION_STDIN: Final[StdinTemplates] = {
-    "session_id": "{{session.id}}",
+    "session_id": "{{session.id | or_empty}}",
     "transcript_path": "{{session.transcript | or_empty}}",
     "cwd": "{{cwd}}",
 }
-MODE_STDIN: Final[StdinTemplates] = {"permission_mode": "{{session.mode | or default}}"}
+FLOW: Final = "{{execution.flow | or_fact session.id | or_empty}}"
+"""The id of what answers one prompt: a turn, a generation."""
 TOOL_STDIN: Final[StdinTemplates] = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
-TOOL_ID_STDIN: Final[StdinTemplates] = {"tool_use_id": "{{tool.id}}"}
+TOOL_ID_STDIN: Final[StdinTemplates] = {"tool_use_id": "{{tool.id | or_empty}}"}
 STOP_STDIN: Final[StdinTemplates] = {
     "stop_hook_active": "{{stop.active | or false}}",
-    "last_assistant_message": "{{stop.message}}",
+    "last_assistant_message": "{{stop.message | or_empty}}",
 }
-SUBAGENT_STDIN: Final[StdinTemplates] = {"agent_id": "{{subagent.id}}", "agent_type": "{{subagent.name}}"}
+SUBAGENT_STDIN: Final[StdinTemplates] = {
+    "agent_id": "{{subagent.id | or_empty}}",
+    "agent_type": "{{subagent.name | or_empty}}",
+}
 NOTIFICATION_STDIN: Final[StdinTemplates] = {
-    "message": "{{notification.message}}",
-    "title": "{{notification.title}}",
-    "notification_type": "{{notification.type}}",
+    "message": "{{notification.message | or_empty}}",
+    "title": "{{notification.title | or_empty}}",
+    "notification_type": "{{notification.type | or_empty}}",
 }
 PERMISSION_STDIN: Final[StdinTemplates] = {**TOOL_STDIN, "permission_suggestions": "{{approval.suggestions}}"}
+TRIGGER_STDIN: Final[StdinTemplates] = {"trigger": "{{trigger | one_of auto manual}}"}
 LIFECYCLE_STDIN: Final[dict[str, dict[str, Any]]] = {
-    "UserPromptSubmit": {"prompt": "{{prompt}}"},
-    "SessionStart": {"source": "{{session.source | or startup}}"},
-    "SessionEnd": {"reason": "{{session.reason | or other}}"},
+    "UserPromptSubmit": {"prompt": "{{prompt | or_empty}}"},
+    "SessionStart": {"source": "{{session.source | one_of startup resume clear compact}}"},
+    "SessionEnd": {"reason": "{{session.reason | one_of other clear resume logout prompt_input_exit}}"},
     "Stop": dict(STOP_STDIN),
     "SubagentStart": dict(SUBAGENT_STDIN),
-    "SubagentStop": {**SUBAGENT_STDIN, **STOP_STDIN, "agent_transcript_path": "{{subagent.transcript}}"},
-    "PreCompact": {"trigger": "{{trigger | or auto}}", "custom_instructions": ""},
+    "SubagentStop": {**SUBAGENT_STDIN, **STOP_STDIN, "agent_transcript_path": "{{subagent.transcript | or_empty}}"},
+    "PreCompact": {**TRIGGER_STDIN, "custom_instructions": ""},
     "Notification": dict(NOTIFICATION_STDIN),
     "PermissionRequest": dict(PERMISSION_STDIN),
 }

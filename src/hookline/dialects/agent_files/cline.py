@@ -35,6 +35,8 @@ from hookline.hooks.templates import Template, escape_braces, parse_template
 _TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "tool": "{{tool.name}}", "parameters": "{{tool.input | texts}}"}
 """Cline's pages have the name under either key, and hooks read either."""
 _CALL_STDIN: Final = {"id": "{{tool.id | or_empty}}", "name": "{{tool.name}}", "input": "{{tool.input}}"}
+_ITERATION_STDIN: Final = {"iteration": "{{turn.number | or 0}}"}
+_TASK_STDIN: Final = {"taskMetadata": {"taskId": "{{session.id | or_empty}}"}}
 _INTERPRETERS: Final = {
     ".sh": ("bash",),
     ".bash": ("bash",),
@@ -64,26 +66,57 @@ FORMAT: Final = define_format(
         common_stdin={
             "clineVersion": "",
             "timestamp": "{{time | utc}}",
-            "taskId": "{{session.id}}",
+            "taskId": "{{session.id | or_empty}}",
+            "sessionContext": {"rootSessionId": "{{session.id | or_empty}}"},
             "workspaceRoots": ["{{workspace}}"],
+            "workspaceInfo": {"rootPath": "{{workspace}}"},
             "userId": "{{user.name | or unknown}}",
+            "agent_id": "{{agent.id | or_fact session.id | or_empty}}",
+            "parent_agent_id": None,
+            "model": {"provider": "unknown", "slug": "{{session.model | or unknown}}"},
         },
         stdin={
-            "TaskStart": {"hookName": "agent_start", "taskStart": {"taskMetadata": {"taskId": "{{session.id}}"}}},
-            "TaskResume": {"hookName": "agent_resume", "taskResume": {"taskMetadata": {"taskId": "{{session.id}}"}}},
+            "TaskStart": {"hookName": "agent_start", "taskStart": _TASK_STDIN},
+            "TaskResume": {"hookName": "agent_resume", "taskResume": _TASK_STDIN},
             "UserPromptSubmit": {
                 "hookName": "prompt_submit",
-                "userPromptSubmit": {"prompt": "{{prompt}}", "attachments": []},
+                "userPromptSubmit": {"prompt": "{{prompt | or_empty}}", "attachments": []},
             },
-            "PreToolUse": {"hookName": "tool_call", "tool_call": _CALL_STDIN, "preToolUse": _TOOL_STDIN},
+            "PreToolUse": {
+                "hookName": "tool_call",
+                **_ITERATION_STDIN,
+                "tool_call": _CALL_STDIN,
+                "preToolUse": _TOOL_STDIN,
+            },
             "PostToolUse": {
                 "hookName": "tool_result",
-                "tool_result": {**_CALL_STDIN, "output": "{{tool.result}}", "error": "{{tool.error}}"},
-                "postToolUse": {**_TOOL_STDIN, "result": "{{result.text}}", "success": "{{tool.ok | or true}}"},
+                **_ITERATION_STDIN,
+                "tool_result": {
+                    **_CALL_STDIN,
+                    "output": "{{tool.result | or null}}",
+                    "error": "{{tool.error}}",
+                    "durationMs": 0,
+                    "startedAt": "{{time | utc}}",
+                    "endedAt": "{{time | utc}}",
+                },
+                "postToolUse": {
+                    **_TOOL_STDIN,
+                    "result": "{{result.text | or_empty}}",
+                    "success": "{{tool.ok | or true}}",
+                    "executionTimeMs": 0,
+                },
             },
             "PreCompact": {"hookName": "pre_compact", "preCompact": {"trigger": "{{trigger | or auto}}"}},
-            "Notification": {"hookName": "notification", "notification": {"message": "{{notification.message}}"}},
-            "TaskComplete": {"hookName": "agent_end", "turn": {"outputText": "{{stop.message | or_empty}}"}},
+            "Notification": {
+                "hookName": "notification",
+                "notification": {"message": "{{notification.message | or_empty}}"},
+            },
+            "TaskComplete": {
+                "hookName": "agent_end",
+                **_ITERATION_STDIN,
+                "turn": {"outputText": "{{stop.message | or_empty}}", "status": "completed"},
+                "taskComplete": _TASK_STDIN,
+            },
             "SessionShutdown": {"hookName": "session_shutdown", "reason": "{{session.reason | or_empty}}"},
         },
     )

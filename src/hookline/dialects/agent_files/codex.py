@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import Final
 
 from hookline.dialects.agent_files.claude_shape import (
+    FLOW,
     LIFECYCLE_STDIN,
     MATCHER_FACTS,
-    MODE_STDIN,
     SESSION_STDIN,
+    SUBAGENT_STDIN,
     TOOL_ID_STDIN,
+    TRIGGER_STDIN,
 )
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
@@ -18,8 +20,19 @@ from hookline.hooks.actions.program_result import ResultFormat
 
 _COMMON_KEYS: Final = ("timeout", "statusMessage")
 _SKIPPED: Final = "Codex skips hooks of this type, and so does hookline."
-_TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input | patch}}"}
+_MODEL_STDIN: Final = {"model": "{{session.model | or unknown}}"}
+_MODE_STDIN: Final = {
+    **_MODEL_STDIN,
+    "permission_mode": "{{session.mode | one_of default acceptEdits plan dontAsk bypassPermissions}}",
+}
+_TURN_STDIN: Final = {"turn_id": FLOW, **_MODE_STDIN}
+_TOOL_STDIN: Final = {**_TURN_STDIN, "tool_name": "{{tool.name}}", "tool_input": "{{tool.input | patch}}"}
 """Codex writes files with patches only, so its hooks look for one."""
+_STOP_STDIN: Final = {
+    **_TURN_STDIN,
+    "stop_hook_active": "{{stop.active | or false}}",
+    "last_assistant_message": "{{stop.message | or null}}",
+}
 
 FORMAT: Final = define_format(
     AgentFormat(
@@ -41,14 +54,24 @@ FORMAT: Final = define_format(
         result=ResultFormat.CODEX,
         timeout=timedelta(minutes=10),
         timeouts={"SessionEnd": timedelta(seconds=1)},
-        common_stdin={**SESSION_STDIN, **MODE_STDIN},
+        common_stdin={**SESSION_STDIN, "transcript_path": "{{session.transcript | or null}}"},
         stdin={
-            **LIFECYCLE_STDIN,
+            "SessionStart": {**_MODE_STDIN, **LIFECYCLE_STDIN["SessionStart"]},
+            "SessionEnd": {"reason": "other"},
+            "UserPromptSubmit": {**_TURN_STDIN, **LIFECYCLE_STDIN["UserPromptSubmit"]},
             "PreToolUse": {**_TOOL_STDIN, **TOOL_ID_STDIN},
-            "PostToolUse": {**_TOOL_STDIN, "tool_response": "{{tool.result}}", **TOOL_ID_STDIN},
+            "PostToolUse": {**_TOOL_STDIN, "tool_response": "{{tool.result | or null}}", **TOOL_ID_STDIN},
             "PermissionRequest": _TOOL_STDIN,
+            "PreCompact": {"turn_id": FLOW, **_MODEL_STDIN, **TRIGGER_STDIN},
+            "Stop": _STOP_STDIN,
+            "SubagentStart": {**_TURN_STDIN, **SUBAGENT_STDIN},
+            "SubagentStop": {
+                **_STOP_STDIN,
+                **SUBAGENT_STDIN,
+                "agent_transcript_path": "{{subagent.transcript | or null}}",
+            },
         },
-        unsupported_events=("PostCompact",),
+        unsupported_events=("PostCompact", "StopFailure"),
         other_hook_keys=("state", "managed_dir", "windows_managed_dir"),
     )
 )

@@ -9,7 +9,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.dialects.agent_files.claude_shape import LIFECYCLE_STDIN, TOOL_STDIN, disables_all_hooks
+from hookline.dialects.agent_files.claude_shape import (
+    LIFECYCLE_STDIN,
+    NOTIFICATION_STDIN,
+    TOOL_STDIN,
+    TRIGGER_STDIN,
+    disables_all_hooks,
+)
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import (
     BY_OUTCOME,
@@ -27,42 +33,76 @@ from hookline.hooks.tools import VOCABULARIES
 from hookline.patterns.pattern import Syntax, pattern
 
 _COMMON_KEYS: Final = ("timeoutSec", "timeout", "name", "description", "comment")
-_OWN_STDIN: Final = {"sessionId": "{{session.id}}", "timestamp": "{{time | milliseconds}}", "cwd": "{{cwd}}"}
+_OWN_STDIN: Final = {"sessionId": "{{session.id | or_empty}}", "timestamp": "{{time | milliseconds}}", "cwd": "{{cwd}}"}
+_TRANSCRIPT: Final = "{{session.transcript | or_empty}}"
+_SOURCE: Final = "{{session.source | one_of new startup resume}}"
+_REASON: Final = "{{session.reason | one_of complete error abort timeout user_exit}}"
+_STOP_REASON: Final = "{{stop.reason | or end_turn}}"
 _OWN_TOOL_STDIN: Final = {"toolName": "{{tool.name}}", "toolArgs": "{{tool.input}}"}
 _OWN_EVENTS: Final[dict[str, dict[str, Any]]] = {
-    "sessionStart": {"source": "{{session.source | or new}}"},
-    "sessionEnd": {"reason": "{{session.reason | or complete}}"},
-    "userPromptSubmitted": {"prompt": "{{prompt}}"},
+    "sessionStart": {"source": _SOURCE},
+    "sessionEnd": {"reason": _REASON},
+    "userPromptSubmitted": {"prompt": "{{prompt | or_empty}}"},
     "preToolUse": _OWN_TOOL_STDIN,
     "preMcpToolCall": {
         **_OWN_TOOL_STDIN,
-        "mcpServerName": "{{tool | mcp_server}}",
-        "mcpToolName": "{{tool | mcp_tool}}",
+        "mcpServerName": "{{tool | mcp_server | or_empty}}",
+        "mcpToolName": "{{tool | mcp_tool | or_empty}}",
     },
     "permissionRequest": {
         "hookName": "permissionRequest",
         "toolName": "{{tool.name}}",
         "toolInput": "{{tool.input}}",
-        "permissionSuggestions": "{{approval.suggestions}}",
+        "permissionSuggestions": "{{approval.suggestions | or []}}",
     },
-    "notification": {"message": "{{notification.message}}", "notificationType": "{{notification.type}}"},
+    "notification": {"hook_event_name": "Notification", **NOTIFICATION_STDIN},
     "postToolUse": {
         **_OWN_TOOL_STDIN,
-        "toolResult": {"resultType": "success", "textResultForLlm": "{{result.text}}"},
+        "toolResult": {"resultType": "success", "textResultForLlm": "{{result.text | or_empty}}"},
     },
     "postToolUseFailure": {**_OWN_TOOL_STDIN, "error": "{{tool.error | or_empty}}"},
-    "preCompact": {"trigger": "{{trigger | or auto}}"},
-    "subagentStart": {"agentId": "{{subagent.id}}", "agentName": "{{subagent.name}}"},
-    "subagentStop": {"agentId": "{{subagent.id}}", "agentName": "{{subagent.name}}"},
-    "agentStop": {"stopReason": "{{stop.reason | or end_turn}}"},
+    "preCompact": {"transcriptPath": _TRANSCRIPT, **TRIGGER_STDIN, "customInstructions": ""},
+    "subagentStart": {
+        "transcriptPath": _TRANSCRIPT,
+        "agentId": "{{subagent.id | or_empty}}",
+        "agentName": "{{subagent.name | or_empty}}",
+    },
+    "subagentStop": {
+        "transcriptPath": _TRANSCRIPT,
+        "agentId": "{{subagent.id | or_empty}}",
+        "agentType": "{{subagent.name | or_empty}}",
+        "agentName": "{{subagent.name | or_empty}}",
+        "response": "{{stop.message | or_empty}}",
+        "stopReason": _STOP_REASON,
+    },
+    "agentStop": {
+        "transcriptPath": _TRANSCRIPT,
+        "stopReason": _STOP_REASON,
+        "stop_hook_active": "{{stop.active | or false}}",
+    },
 }
-_CLAUDE_STDIN: Final = {"session_id": "{{session.id}}", "timestamp": "{{time | utc}}", "cwd": "{{cwd}}"}
+_CLAUDE_STDIN: Final = {"session_id": "{{session.id | or_empty}}", "timestamp": "{{time | utc}}", "cwd": "{{cwd}}"}
+_CLAUDE_STOP_STDIN: Final = {"transcript_path": _TRANSCRIPT, "stop_reason": _STOP_REASON}
 _CLAUDE_EVENTS: Final[dict[str, dict[str, Any]]] = {
     **LIFECYCLE_STDIN,
+    "SessionStart": {"source": _SOURCE},
+    "SessionEnd": {"reason": _REASON},
+    "PreCompact": {"transcript_path": _TRANSCRIPT, **LIFECYCLE_STDIN["PreCompact"]},
+    "Stop": {**_CLAUDE_STOP_STDIN, **LIFECYCLE_STDIN["Stop"]},
+    "SubagentStart": {
+        "transcript_path": _TRANSCRIPT,
+        **LIFECYCLE_STDIN["SubagentStart"],
+        "agent_name": "{{subagent.name | or_empty}}",
+    },
+    "SubagentStop": {
+        **_CLAUDE_STOP_STDIN,
+        **LIFECYCLE_STDIN["SubagentStop"],
+        "agent_name": "{{subagent.name | or_empty}}",
+    },
     "PreToolUse": dict(TOOL_STDIN),
     "PostToolUse": {
         **TOOL_STDIN,
-        "tool_result": {"result_type": "success", "text_result_for_llm": "{{result.text}}"},
+        "tool_result": {"result_type": "success", "text_result_for_llm": "{{result.text | or_empty}}"},
     },
     "PostToolUseFailure": {**TOOL_STDIN, "error": "{{tool.error | or_empty}}"},
 }
@@ -97,6 +137,11 @@ FORMAT: Final = define_format(
             "postToolUse": TOOL_SUCCEEDED,
             "postToolUseFailure": TOOL_FAILED,
             "preMcpToolCall": match_tool_name(pattern("^mcp[_.]", Syntax.JAVASCRIPT), VOCABULARIES["copilot_cli"]),
+        },
+        matcher_facts={
+            **dict.fromkeys(("preCompact", "PreCompact"), (("trigger",), "auto")),
+            **dict.fromkeys(("notification", "Notification"), (("notification", "type"), "")),
+            **dict.fromkeys(("subagentStart", "SubagentStart"), (("subagent", "name"), "")),
         },
         result=ResultFormat.COPILOT,
         timeout=timedelta(seconds=30),

@@ -7,7 +7,12 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
 
-from hookline.dialects.agent_files.claude_shape import NOTIFICATION_STDIN, SESSION_STDIN, TOOL_STDIN
+from hookline.dialects.agent_files.claude_shape import (
+    NOTIFICATION_STDIN,
+    SESSION_STDIN,
+    TOOL_STDIN,
+    TRIGGER_STDIN,
+)
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import (
     MILLISECOND,
@@ -66,9 +71,9 @@ FORMAT: Final = define_format(
         timeout_unit=MILLISECOND,
         common_stdin={**SESSION_STDIN, "timestamp": "{{time | utc}}"},
         stdin={
-            "SessionStart": {"source": "{{session.source | or startup}}"},
-            "SessionEnd": {"reason": "{{session.reason | or exit}}"},
-            "BeforeAgent": {"prompt": "{{prompt}}"},
+            "SessionStart": {"source": "{{session.source | one_of startup resume clear}}"},
+            "SessionEnd": {"reason": "{{session.reason | one_of exit clear logout prompt_input_exit other}}"},
+            "BeforeAgent": {"prompt": "{{prompt | or_empty}}"},
             "AfterAgent": {
                 "prompt": "{{prompt | or_empty}}",
                 "prompt_response": "{{stop.message | or_empty}}",
@@ -78,12 +83,12 @@ FORMAT: Final = define_format(
             "AfterTool": {
                 **TOOL_STDIN,
                 "tool_response": {
-                    "llmContent": "{{tool.result}}",
-                    "returnDisplay": "{{tool.result}}",
+                    "llmContent": "{{tool.result | or_empty}}",
+                    "returnDisplay": "{{tool.result | or_empty}}",
                     "error": "{{tool.error}}",
                 },
             },
-            "PreCompress": {"trigger": "{{trigger | or auto}}"},
+            "PreCompress": TRIGGER_STDIN,
             "Notification": {**NOTIFICATION_STDIN, "details": {}},
         },
         environment={

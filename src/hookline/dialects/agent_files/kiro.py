@@ -16,13 +16,17 @@ from hookline.hooks.outcome import Audience
 from hookline.lazy_dataclasses import replace
 
 _TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
-_COMMON_STDIN: Final = {"cwd": "{{cwd}}", "session_id": "{{session.id}}"}
+_COMMON_STDIN: Final = {"cwd": "{{cwd}}", "session_id": "{{session.id | or_empty}}"}
 _STDIN: Final[dict[str, dict[str, Any]]] = {
-    "userPromptSubmit": {"prompt": "{{prompt}}"},
+    "userPromptSubmit": {"prompt": "{{prompt | or_empty}}"},
     "preToolUse": _TOOL_STDIN,
     "postToolUse": {
         **_TOOL_STDIN,
-        "tool_response": {"success": "{{tool.ok | or true}}", "result": ["{{tool.result}}"]},
+        "tool_response": {
+            "success": "{{tool.ok | or true}}",
+            "result": ["{{tool.result | or_empty}}"],
+            "error": "{{tool.error}}",
+        },
     },
     "stop": {"assistant_response": "{{stop.message | or_empty}}"},
 }

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Final
 
 from hookline.dialects.agent_files.claude_shape import (
+    FLOW,
     LIFECYCLE_STDIN,
     MATCHER_FACTS,
-    MODE_STDIN,
     SESSION_STDIN,
     TOOL_ID_STDIN,
     TOOL_STDIN,
@@ -26,7 +26,9 @@ from hookline.dialects.agent_files.format import (
 from hookline.hooks.actions.program_result import ResultFormat
 
 _COMMON_KEYS: Final = ("name", "description", "timeout", "statusMessage", "once")
-_RESPONSE: Final = {"llmContent": "{{tool.result}}", "returnDisplay": "{{tool.result}}"}
+_PROMPT_ID_STDIN: Final = {"prompt_id": FLOW}
+_TOOL_STDIN: Final = {**_PROMPT_ID_STDIN, **TOOL_STDIN, **TOOL_ID_STDIN, "tool_call_id": "{{tool.id | or_empty}}"}
+_RESPONSE: Final = {"llmContent": "{{tool.result | or_empty}}", "returnDisplay": "{{tool.result | or_empty}}"}
 
 FORMAT: Final = define_format(
     AgentFormat(
@@ -70,12 +72,28 @@ FORMAT: Final = define_format(
         result=ResultFormat.QWEN,
         timeout=timedelta(seconds=60),
         reads_milliseconds_from=1000,
-        common_stdin={**SESSION_STDIN, "timestamp": "{{time | utc}}", **MODE_STDIN},
+        common_stdin={
+            **SESSION_STDIN,
+            "timestamp": "{{time | utc}}",
+            "permission_mode": "{{session.mode | one_of default plan auto_edit auto yolo}}",
+        },
         stdin={
             **LIFECYCLE_STDIN,
-            "PreToolUse": {**TOOL_STDIN, **TOOL_ID_STDIN},
-            "PostToolUse": {**TOOL_STDIN, "tool_response": _RESPONSE, **TOOL_ID_STDIN},
-            "PostToolUseFailure": {**TOOL_STDIN, **TOOL_ID_STDIN, "error": "{{tool.error | or_empty}}"},
+            "SessionStart": {**LIFECYCLE_STDIN["SessionStart"], "model": "{{session.model | or_empty}}"},
+            "UserPromptSubmit": {**_PROMPT_ID_STDIN, **LIFECYCLE_STDIN["UserPromptSubmit"]},
+            "PreToolUse": _TOOL_STDIN,
+            "PostToolUse": {**_TOOL_STDIN, "tool_response": _RESPONSE},
+            "PostToolUseFailure": {**_TOOL_STDIN, "error": "{{tool.error | or_empty}}"},
+            "PermissionRequest": {**_PROMPT_ID_STDIN, **LIFECYCLE_STDIN["PermissionRequest"]},
+            "Stop": {
+                **_PROMPT_ID_STDIN,
+                **LIFECYCLE_STDIN["Stop"],
+                "background_tasks": [],
+                "crons": [],
+                "context_usage": "{{context.pressure | or 0}}",
+                "context_limit": "{{context.limit | or 0}}",
+                "input_tokens": "{{context.tokens | or 0}}",
+            },
         },
         environment={
             "QWEN_PROJECT_DIR": "{{workspace}}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+from hookline.dialects.agent_files.claude_shape import FLOW
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
 from hookline.dialects.tool_names import match_tool_name
@@ -22,16 +23,16 @@ def _is_tool(name: str) -> Condition:
 
 
 _IS_MCP: Final = match_tool_name(pattern("^mcp[_.]", Syntax.JAVASCRIPT), _VOCABULARY)
-_COMMAND: Final = {"command_line": "{{tool.input.command}}", "cwd": "{{cwd}}"}
-_FILE: Final = {"file_path": "{{tool.input.file_path}}"}
+_COMMAND: Final = {"command_line": "{{tool.input.command | or_empty}}", "cwd": "{{cwd}}"}
+_FILE: Final = {"file_path": "{{tool.input.file_path | or_empty}}"}
 _EDITS: Final = {**_FILE, "edits": "{{tool.input | edits}}"}
 _MCP: Final = {
-    "mcp_server_name": "{{tool | mcp_server}}",
-    "mcp_tool_name": "{{tool | mcp_tool}}",
+    "mcp_server_name": "{{tool | mcp_server | or_empty}}",
+    "mcp_tool_name": "{{tool | mcp_tool | or_empty}}",
     "mcp_tool_arguments": "{{tool.input}}",
 }
 _TOOL_INFO: Final = {
-    "pre_user_prompt": {"user_prompt": "{{prompt}}"},
+    "pre_user_prompt": {"user_prompt": "{{prompt | or_empty}}"},
     "pre_run_command": _COMMAND,
     "pre_read_code": _FILE,
     "pre_write_code": _EDITS,
@@ -39,7 +40,7 @@ _TOOL_INFO: Final = {
     "post_run_command": _COMMAND,
     "post_read_code": _FILE,
     "post_write_code": _EDITS,
-    "post_mcp_tool_use": {**_MCP, "mcp_result": "{{result.text}}"},
+    "post_mcp_tool_use": {**_MCP, "mcp_result": "{{result.text | or_empty}}"},
     "post_cascade_response": {"response": "{{stop.message | or_empty}}"},
 }
 
@@ -72,10 +73,10 @@ FORMAT: Final = define_format(
         timeout=timedelta(seconds=30),
         event_key="agent_action_name",
         common_stdin={
-            "trajectory_id": "{{session.id}}",
-            "execution_id": "{{tool.id | or_empty}}",
+            "trajectory_id": "{{session.id | or_empty}}",
+            "execution_id": FLOW,
             "timestamp": "{{time | utc}}",
-            "model_name": "",
+            "model_name": "{{session.model | or_empty}}",
         },
         stdin={name: {"tool_info": info} for name, info in _TOOL_INFO.items()},
         unsupported_events=("post_cascade_response_with_transcript", "post_setup_worktree"),

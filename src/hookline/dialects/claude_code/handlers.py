@@ -202,7 +202,8 @@ def _interpolate(at: Node, event_name: str) -> Any:
 
 def facts_by_stdin_key(event_name: str) -> dict[str, str]:
     """Each key of a hook's stdin → the fact that it contains."""
-    found = {key: _FACT_TEMPLATE.fullmatch(text) for key, text in stdin_templates(event_name).items()}
+    texts = {key: text for key, text in stdin_templates(event_name).items() if isinstance(text, str)}
+    found = {key: _FACT_TEMPLATE.fullmatch(text) for key, text in texts.items()}
     return {key: match[1] for key, match in found.items() if match is not None}
 
 

@@ -61,9 +61,11 @@ def _base_facts(payload: ClaudePayload, with_agent: bool) -> Facts:
         id=first_text(payload, "session_id"),
         transcript=first_text(payload, "transcript_path"),
         mode=first_text(payload, "permission_mode"),
+        model=first_text(payload, "model"),
         **_start_or_end_facts(payload),
     )
-    return known_facts(session=session, cwd=first_text(payload, "cwd"), agent=agent)
+    execution = known_facts(flow=first_text(payload, "turn_id", "prompt_id", "promptId"))
+    return known_facts(session=session, execution=execution, cwd=first_text(payload, "cwd"), agent=agent)
 
 
 def _start_or_end_facts(payload: ClaudePayload) -> Facts:

@@ -53,7 +53,9 @@ class Cline(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         roots = payload.get("workspaceRoots")
         root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-        base = known_facts(session=known_facts(id=first_text(payload, "taskId")), cwd=root, workspace=root)
+        model = first_text(first_mapping(payload, "model"), "slug")
+        session = known_facts(id=first_text(payload, "taskId"), model=model)
+        base = known_facts(session=session, cwd=root, workspace=root)
         details = first_mapping(payload, name[:1].lower() + name[1:])
         match event:
             case "tool.before" | "tool.after":

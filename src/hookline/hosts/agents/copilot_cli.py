@@ -52,12 +52,15 @@ _SNAKE_CASE_KEYS: Final = {
     "toolInput": "tool_input",
     "toolCallId": "tool_call_id",
     "stopReason": "stop_reason",
+    "transcriptPath": "transcript_path",
+    "response": "last_assistant_message",
     "agentId": "agent_id",
     "agentName": "agent_name",
     "agentType": "agent_type",
     "permissionSuggestions": "permission_suggestions",
     "notificationType": "notification_type",
 }
+_CLAUDE_NAMES: Final = {"sessionStart": "SessionStart", "sessionEnd": "SessionEnd"}
 _FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
 _EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # Copilot's last line
 _FAILURE_EVENTS: Final = {"postToolUseFailure", "PostToolUseFailure"}
@@ -72,6 +75,9 @@ _DENIED_PROMPT: Final = (
 class CopilotCli(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         renamed = {_SNAKE_CASE_KEYS.get(key, key): value for key, value in payload.items() if isinstance(key, str)}
+        renamed["hook_event_name"] = _CLAUDE_NAMES.get(name, name)
+        if renamed.get("source") == "new":
+            renamed["source"] = "startup"
         return claude_protocol.payload_facts(
             self.vocabulary_name, event, renamed, _tool_failure_facts if name in _FAILURE_EVENTS else _tool_result_facts
         )

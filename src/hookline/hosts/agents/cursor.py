@@ -144,8 +144,9 @@ def _base_facts(payload: Mapping[str, Any]) -> Facts:
     """The payload's `cwd` is where the tool runs, which the model chooses, so it says nothing about the session."""
     roots = payload.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-    session = known_facts(id=first_text(payload, "conversation_id", "session_id"))
-    return known_facts(session=session, cwd=root, workspace=root)
+    session = known_facts(id=first_text(payload, "conversation_id", "session_id"), model=first_text(payload, "model"))
+    execution = known_facts(flow=first_text(payload, "generation_id"))
+    return known_facts(session=session, execution=execution, cwd=root, workspace=root)
 
 
 def _tool_result_facts(name: str, event: str, payload: Mapping[str, Any]) -> Facts:

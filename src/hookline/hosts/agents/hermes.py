@@ -47,7 +47,9 @@ _PROCESS_TOOL: Final = "process"  # it types into programs that run
 class Hermes(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         extra = first_mapping(payload, "extra")
-        base = known_facts(session=known_facts(id=first_text(payload, "session_id")), cwd=first_text(payload, "cwd"))
+        session = known_facts(id=first_text(payload, "session_id"), model=first_text(extra, "model"))
+        execution = known_facts(flow=first_text(extra, "turn_id"))
+        base = known_facts(session=session, execution=execution, cwd=first_text(payload, "cwd"))
         match event:
             case "tool.before" | "tool.after":
                 result = _tool_result_facts(extra) if event == "tool.after" else {}

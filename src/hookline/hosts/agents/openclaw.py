@@ -74,6 +74,7 @@ class OpenClaw(PluginAgent):
         told, context = first_mapping(payload, "input"), first_mapping(payload, "context")
         base = known_facts(
             session=known_facts(id=first_text(context, "sessionId", "sessionKey") or first_text(told, "sessionId")),
+            execution=known_facts(flow=first_text(context, "runId") or first_text(told, "runId")),
             cwd=first_text(payload, "directory"),
             agent=known_facts(name=first_text(context, "agentId")),
         )

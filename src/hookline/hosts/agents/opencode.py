@@ -70,6 +70,9 @@ class Opencode(PluginAgent):
             agent=known_facts(name=first_text(hook_input, "agent")),
         )
         if event == "prompt.submit":
+            message = first_mapping(output, "message")
+            model = known_facts(model=first_text(first_mapping(message, "model"), "modelID"))
+            base = {**base, "session": {**first_mapping(base, "session"), **model}}
             texts = [first_text(part, "text") for part in mapping_list(output, "parts") if part.get("type") == "text"]
             return [{**base, "prompt": "\n".join(texts)}]
         if event == "stop":

@@ -30,12 +30,15 @@ from hookline.lazy_dataclasses import dataclass
 class Windsurf(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         info = first_mapping(payload, "tool_info")
-        base = known_facts(session=known_facts(id=first_text(payload, "trajectory_id")))  # its only cwd is the tool's
+        session = known_facts(id=first_text(payload, "trajectory_id"), model=first_text(payload, "model_name"))
+        execution = known_facts(flow=first_text(payload, "execution_id"))
+        base = known_facts(session=session, execution=execution)  # its only cwd is the tool's
         match event:
             case "prompt.submit":
                 return [{**base, "prompt": first_text(info, "user_prompt")}]
             case "stop":
-                return [{**base, "stop": {"reason": "end_turn"}}]
+                message = known_facts(message=first_text(info, "response"))
+                return [{**base, "stop": {"reason": "end_turn", **message}}]
         result = result_facts(True, info.get("mcp_result")) if event == "tool.after" else {}
         return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(name.partition("_")[2], info)]
 
