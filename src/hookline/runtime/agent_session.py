@@ -185,7 +185,9 @@ class AgentSession:
                 await self._abandon_interrupted()
                 await self._fire_last_event("agent.end", {})
                 await self._drain_background()  # the last event is the last: hooks in the background come before it
-                await self._fire_last_event("session.end", {"session": {**describe_session(self.main), "reason": reason}})
+                await self._fire_last_event(
+                    "session.end", {"session": {**describe_session(self.main), "reason": reason}}
+                )
             await self._drain_background()
             if not is_lost:
                 await self.interception.end(self.main, "error" if reason == Ending.SESSION_FAIL else "completed")

@@ -41,7 +41,10 @@ FORMAT: Final = define_format(
         matcher_facts={key: MATCHER_FACTS[key] for key in ("SessionStart", "SessionEnd", "PreCompact")},
         result=ResultFormat.DROID,
         timeout=timedelta(seconds=60),
-        common_stdin={**SESSION_STDIN, "permission_mode": "{{session.mode | one_of off spec auto-low auto-medium auto-high}}"},
+        common_stdin={
+            **SESSION_STDIN,
+            "permission_mode": "{{session.mode | one_of off spec auto-low auto-medium auto-high}}",
+        },
         stdin={
             **LIFECYCLE_STDIN,
             "PreToolUse": TOOL_STDIN,

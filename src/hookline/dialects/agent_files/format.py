@@ -107,6 +107,7 @@ class AgentFormat:
     entry_keys: tuple[str, ...] = ()  # of such an entry, beside its event, matcher and handler
     command_keys: tuple[str, ...] = ("command",)  # the first one that a handler has is its command
     program_key: str = ""  # the command key whose program runs without a shell, with `args`; empty: `args` says so
+    fail_closed: tuple[str, Any] = ("failClosed", True)  # the key and the value that make a failure deny
     timeout_keys: tuple[str, ...] = ("timeout",)
     timeout_unit: timedelta = SECOND
     reads_milliseconds_from: float | None = None  # a timeout of this size counts milliseconds

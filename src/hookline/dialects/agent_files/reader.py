@@ -34,7 +34,7 @@ from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import json, lazy_pattern
 from hookline.patterns.pattern import BadPattern
 
@@ -42,7 +42,7 @@ _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DEN
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
 _NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # without brackets, so no name looks like a position
-_FAIL_CLOSED: Final = "failClosed"
+_DENY: Final = Outcome(Verdict.DENY)
 
 
 def load_agent_file(format: AgentFormat, document: Document) -> LoadResult:
@@ -252,13 +252,14 @@ def _parse_hook(format: AgentFormat, at: Node, entry: EventEntry, when: Conditio
     action = (
         None if handler is None or type_ is None else parse_action(format, handler, entry.event_name, type_, timeout)
     )
+    on_error = FAILURE_OUTCOME if type_ is None else _on_failure(format, at, entry.event, type_)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if condition is None:
         return None
     if (errors or action is None) and not _only_matcher_errors(errors):
         why = str(errors[0]) if errors else "it cannot be read"
         action, timeout = HoldCall(why, written=at.value), _HOLD_TIMEOUT
-    return None if action is None else _build_hook(format, at, entry, condition, id, action, timeout)
+    return None if action is None else _build_hook(format, at, entry, id, condition, _Effect(action, timeout, on_error))
 
 
 def _handler_part(format: AgentFormat, at: Node) -> Node | None:
@@ -274,9 +275,14 @@ def _only_matcher_errors(errors: list[Problem]) -> bool:
     return bool(errors) and all(problem.code == "bad-pattern" for problem in errors)
 
 
-def _build_hook(
-    format: AgentFormat, at: Node, entry: EventEntry, when: Condition, id: str, action: Action, timeout: timedelta
-) -> Hook:
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    action: Action
+    timeout: timedelta
+    on_error: Outcome
+
+
+def _build_hook(format: AgentFormat, at: Node, entry: EventEntry, id: str, when: Condition, effect: _Effect) -> Hook:
     keys = format.entry_keys
     if not format.action_key and _has_type(format, at):
         keys = format.handlers[at.value.get("type") or format.default_type or "command"].keys
@@ -285,12 +291,12 @@ def _build_hook(
         id=id,
         event=entry.event,
         when=all_of([when, format.condition(entry.event_name)]),
-        then=action,
+        then=effect.action,
         origin=Origin(at.document.file, at.line, format.name, entry.event_name, format.wording),
         group=format.name,
-        timeout=timeout,
+        timeout=effect.timeout,
         wait=background is None or background.flag() is not True,
-        on_error=_on_failure(at, entry.event),
+        on_error=effect.on_error,
         limit=Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED,
         enabled=(switch is None or switch.flag() is not False) and not _is_switched_off(format, at),
         ignored_by=format.ignored_by,
@@ -310,10 +316,15 @@ def _is_switched_off(format: AgentFormat, at: Node) -> bool:
     return all_off or any(at.value.get(key) in names for key in ("name", *format.command_keys) if at.value.get(key))
 
 
-def _on_failure(at: Node, event: str) -> Outcome:
-    if at.value.get("type") == "prompt" and event in _MODEL_GUARDS:
+def _on_failure(format: AgentFormat, at: Node, event: str, type_: str) -> Outcome:
+    if type_ == "prompt" and event in _MODEL_GUARDS:
         return Outcome(_MODEL_GUARDS[event])
-    return Outcome(Verdict.DENY) if at.value.get(_FAIL_CLOSED) is True else FAILURE_OUTCOME
+    key, closed = format.fail_closed
+    place = at.get(key) if key in format.handlers[type_].keys else None
+    if place is None:
+        return FAILURE_OUTCOME
+    said = place.flag() if closed is True else place.one_of(("open", closed))
+    return _DENY if said == closed else FAILURE_OUTCOME
 
 
 def _warn_unknown_keys(format: AgentFormat, at: Node, handler: Node, type_: str, *, is_flat: bool) -> None:
@@ -324,7 +335,7 @@ def _warn_unknown_keys(format: AgentFormat, at: Node, handler: Node, type_: str,
         return
     if is_flat:
         keys = (*keys, "matcher", *((format.entry_event_key,) if format.layout is Layout.LIST else ()))
-    essential = tuple(key for key in (_FAIL_CLOSED,) if key in keys)
+    essential = tuple(key for key in format.fail_closed[:1] if key in keys)
     at.warn_unknown_keys(keys, "a hook" if format.default_type else f"a hook of type {type_}", essential=essential)
 
 
@@ -337,6 +348,8 @@ def _handler_key(format: AgentFormat, handler: Any) -> str:
 
 
 def _merge(first: Hook, second: Hook) -> Hook:
+    if second.on_error == _DENY:
+        first = replace(first, on_error=_DENY)
     if first.when == second.when or isinstance(first.when, Always):
         return first
     return replace(first, when=AnyOf((first.when, second.when)))

@@ -29,6 +29,7 @@ _PROPERTIES: Final[Schema] = {
     "once": describe("Runs once in a session.", _FLAG, default=False),
     "enabled": describe("false: the hook does not run.", _FLAG, default=True),
     "failClosed": describe("A failure denies.", _FLAG, default=False),
+    "fail_mode": describe("closed: a failure denies.", {"enum": ["open", "closed"]}, default="open"),
     "url": describe(
         "Receives the event.",
         {"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},

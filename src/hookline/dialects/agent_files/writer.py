@@ -116,7 +116,7 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     check_expressible(replace(hook, enabled=True, limit=UNLIMITED if once else hook.limit))
     if not hook.enabled:
         value["enabled"] = False
-    value |= _write_failure(hook, keys)
+    value |= _write_failure(format, hook, keys)
     if type_ != format.type_name("agent") and hook.timeout != format.default_timeout(event_name, type_):
         value |= _write_timeout(format, hook.timeout)
     if once:
@@ -149,11 +149,12 @@ def _write_timeout(format: AgentFormat, timeout: timedelta) -> dict[str, Any]:
     return {key: write_duration(timeout, MILLISECOND) if limit is not None and number >= limit else number}
 
 
-def _write_failure(hook: Hook, keys: tuple[str, ...]) -> dict[str, Any]:
+def _write_failure(format: AgentFormat, hook: Hook, keys: tuple[str, ...]) -> dict[str, Any]:
     if hook.on_error == FAILURE_OUTCOME or isinstance(hook.then, AskModel | FixedAnswer):
         return {}
-    if "failClosed" in keys and hook.on_error == Outcome(Verdict.DENY):
-        return {"failClosed": True}
+    key, closed = format.fail_closed
+    if key in keys and hook.on_error == Outcome(Verdict.DENY):
+        return {key: closed}
     raise NotExpressible("what a failure counts as")
 
 
