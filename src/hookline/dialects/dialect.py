@@ -239,7 +239,10 @@ CONFIG_LOCATIONS: Final[Mapping[str, tuple[ConfigLocation, ...]]] = {
     ),
     "copilot_cli": (
         ConfigLocation(".copilot/hooks/*.json", user=True),
+        ConfigLocation(".copilot/settings.json", user=True),
         ConfigLocation(".github/hooks/*.json"),
+        ConfigLocation(".github/copilot/settings.json"),
+        ConfigLocation(".github/copilot/settings.local.json", local=True),
     ),
     "cursor": (
         ConfigLocation(".cursor/hooks.json", user=True),

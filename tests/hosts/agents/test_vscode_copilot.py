@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 from agent_payloads import payloads
 from hookline.engine.decision import Decision
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents import get_agent
+from hookline.project.sources import Source, SourceLayer
 
 VSCODE = get_agent("vscode-copilot")
 SENT = payloads("vscode-copilot")
@@ -39,3 +43,18 @@ def test_each_replacement_of_several_files_is_judged() -> None:
     }
     events = VSCODE.read("PreToolUse", {**SENT["PreToolUse"], **called}).events
     assert [each.facts["tool"]["input"]["filePath"] for each in events] == ["/p/a.py", "/p/.env"]
+
+
+@pytest.mark.parametrize(
+    ("file", "layer", "runs"),
+    [
+        (".github/hooks/a.json", SourceLayer.PROJECT, True),
+        (".github/copilot/settings.json", SourceLayer.PROJECT, False),
+        (".github/copilot/settings.local.json", SourceLayer.LOCAL, False),
+        (".copilot/settings.json", SourceLayer.USER, False),
+    ],
+)
+def test_the_settings_of_copilot_cli_are_left_to_that(file: str, layer: SourceLayer, runs: bool) -> None:
+    source = Source(Path("/work", file), file, "copilot_cli", layer)
+    assert VSCODE.runs_hooks_of(source) is runs
+    assert get_agent("copilot-cli").runs_hooks_of(source)

@@ -31,6 +31,13 @@ USER, PROJECT, LOCAL = (
         ("claude-code", {USER: ON}, None),
         ("qwen-code", {"project/.qwen/settings.json": OFF}, ".qwen/settings.json"),
         ("copilot-cli", {"home/.copilot/hooks/hookline.json": OFF}, "~/.copilot/hooks/hookline.json"),
+        ("copilot-cli", {"home/.copilot/settings.json": OFF}, "~/.copilot/settings.json"),
+        ("copilot-cli", {"project/.github/copilot/settings.json": OFF}, ".github/copilot/settings.json"),
+        (
+            "copilot-cli",
+            {"project/.github/copilot/settings.local.json": ON, "project/.github/copilot/settings.json": OFF},
+            None,
+        ),
         (
             "gemini-cli",
             {"home/.gemini/settings.json": '{"hooksConfig": {"enabled": false}}'},

@@ -1,4 +1,4 @@
-"""The copilot_cli dialect: the hooks of GitHub Copilot in `.github/hooks/*.json`, for every other agent.
+"""The copilot_cli dialect: the hooks of GitHub Copilot in `.github/hooks/*.json` and its settings, for every other agent.
 
 An event that is written in camelCase has Copilot's own payload, matchers and names of tools; in PascalCase, Claude Code's. Only
 the payload of PermissionRequest is Copilot's own in both.
@@ -156,6 +156,7 @@ FORMAT: Final = define_format(
         environment={"COPILOT_PROJECT_DIR": "{{workspace}}", "CLAUDE_PROJECT_DIR": "{{workspace}}"},
         unsupported_events=("userPromptTransformed", "errorOccurred", "ErrorOccurred"),
         file_keys=("version", "hooks", "disableAllHooks", "$schema", "description", "name"),
+        settings_files=(".github/copilot/settings*.json", ".copilot/settings.json"),
         switch=disables_all_hooks,
         runs_in_project=True,
         own_events=frozenset(("userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest")),

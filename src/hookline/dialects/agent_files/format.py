@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.dialects.settings_json import TOOL_SUCCEEDED
@@ -127,6 +128,7 @@ class AgentFormat:
     other_hook_keys: tuple[str, ...] = ()  # keys beside the events that are not about single hooks
     file_kind: str = "json"  # how its files are written
     file_keys: tuple[str, ...] = ()  # top-level keys of a file with nothing but hooks; empty: any
+    settings_files: tuple[str, ...] = ()  # places of its files that have other keys, too
     deduplicates: bool = False  # handlers that do the same run once
     switch: Callable[[Any], tuple[bool, tuple[str, ...]]] | None = None
     """From the file's value: whether all hooks are off, and the names of hooks that are."""
@@ -147,6 +149,10 @@ class AgentFormat:
     @property
     def vocabulary(self) -> Vocabulary:
         return VOCABULARIES[self.vocabulary_name or self.name]
+
+    def has_only_hooks(self, file: str) -> bool:
+        """Whether each top-level key of this file is about hooks."""
+        return bool(self.file_keys) and not any(PurePath(file).match(place) for place in self.settings_files)
 
     def vocabulary_at(self, event_name: str) -> Vocabulary:
         return VOCABULARIES["claude_code"] if event_name in self.claude_events else self.vocabulary

@@ -119,7 +119,7 @@ def _parse_entries(format: AgentFormat, document: Document, problems: list[Probl
         yield from _parse_list(format, document, problems, events)
         return
     at_top = has_events_at_top(format, document)
-    if format.file_keys and not at_top:
+    if format.has_only_hooks(document.file) and not at_top:
         _warn_unknown_file_keys(format, Node.of(document, problems))
     with_conflicts = format.layout is not Layout.GROUPS
     yield from parse_entries(

@@ -107,6 +107,7 @@ class CodingAgent(ABC):
     ignores_some_hooks: bool = False  # of those layers: hookline runs the hooks that name it in `ignored_by`
     event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
     project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
+    user_settings: tuple[str, ...] = ()  # in its own directory, beside the file with hookline's entries
     managed_files: tuple[str, ...] = ()  # the administrator's, which can do so too; `*` is any name
 
     def runs_hooks_of(self, source: Source) -> bool:

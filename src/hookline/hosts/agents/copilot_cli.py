@@ -210,6 +210,8 @@ AGENT = CopilotCli(
     advice="Copilot CLI runs a project's hooks only in a folder that it trusts. With -p, add --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("copilot_cli") | {("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)},
+    project_settings=(".github/copilot/settings.local.json", ".github/copilot/settings.json"),
+    user_settings=("settings.json",),
     ignores_some_hooks=True,
     event_aliases={
         "SessionStart": "sessionStart",

@@ -91,6 +91,7 @@ AGENT = VsCodeCopilot(
     home_variable="COPILOT_HOME",
     advice="In VS Code, choose the local agent: Claude and Codex sessions there run their own hooks.",
     native_layers=layers_of("claude_code", "copilot_cli"),
+    unread_files=(".github/copilot/settings*.json", ".copilot/settings.json"),  # Copilot CLI's
     ignores_some_hooks=True,
     event_aliases={
         "sessionStart": "SessionStart",

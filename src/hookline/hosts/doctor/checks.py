@@ -201,6 +201,7 @@ def _managed_settings(path: Path) -> Mapping[str, Any]:
 def _switch_files(agent: CodingAgent, machine: Machine) -> Iterator[Path]:
     """The files that can disable hooks, the strongest first."""
     yield from (machine.project / each for each in agent.project_settings)
+    yield from (agent.home_directories(machine)[0] / each for each in agent.user_settings)
     scopes = (InstallScope.USER,) if agent.project_settings else tuple(InstallScope)
     wants = (want for scope in scopes for want in desired_files(agent, machine, scope))
     yield from (want.path for want in wants if isinstance(want, EntriesFile))
