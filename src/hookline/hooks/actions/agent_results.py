@@ -215,7 +215,10 @@ def _cursor_block(text: str, event: Event) -> Outcome:
 
 
 def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
-    """Before a tool every exit code but 0 denies, at a permission 2 does; on other events a failure stops nothing."""
+    """Before a tool every exit code but 0 denies, at a permission 2 does; on other events a failure stops nothing.
+
+    After a tool that failed, 2 hands the output to the agent.
+    """
     text = _without_progress(finished.stdout)
     if finished.exit_code and event.name == "tool.before":
         said = finished.stderr.strip() or finished.stdout.strip() or f"exit code {finished.exit_code}"
@@ -224,6 +227,9 @@ def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
         given = _object_or_empty(text)
         decided = _parse_copilot_approval({**given, "behavior": "deny"}, None)
         return replace(decided, reason=decided.reason or finished.stderr.strip()[:MAX_REASON_CHARS])
+    if finished.exit_code == 2 and event.name == "tool.after" and event.read(("tool", "ok")) is False:
+        given = text_value(_object_or_empty(text), "additionalContext") or text.strip()
+        return Outcome(notes=(Note(given),)) if given else SILENT
     if finished.exit_code:
         raise _failure(finished)
     answer = _last_object(strip_padding(text), finished, event)
