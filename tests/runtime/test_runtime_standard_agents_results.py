@@ -162,6 +162,18 @@ def test_an_error_with_more_keys_is_an_error(tmp_path: Path) -> None:
     assert result == {"status": "error", "error": "no", "error_code": 7}
 
 
+def test_an_error_that_a_hook_writes_may_quote_the_result(tmp_path: Path) -> None:
+    with define_for_agent() as definitions:
+        define_result_tool(_succeed)
+
+        @define_hook(hook="after_tool_call_success", id="refuse")
+        async def refuse(state: ThreadState, call: Any, result: Any) -> Any:
+            return {"status": "error", "error": f"not accepted: {result['result']}"}
+
+    messages, _ = run_one_call(tmp_path, definitions)
+    assert messages[2]["content"] == f"Error: not accepted: paid with {SECRET}"
+
+
 @pytest.mark.parametrize("source", ["the tool", "a hook"])
 def test_what_is_stored_beside_a_result_leaves_the_fields_of_its_message_alone(tmp_path: Path, source: str) -> None:
     beside = {"id": 7, "role": "system", "created_at": "2020", "tool_calls": [1], "parent_id": "p", "order": "A1"}

@@ -247,9 +247,14 @@ def result_facts(result: ToolResult) -> dict[str, Any]:
 
 
 def _carry_into_error(before: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
-    """The error of a failed command has its output: what hooks changed in the result must not stay there."""
+    """The error of a failed command has its output: what hooks changed in the result must not stay there.
+
+    If the tool's own error did not have it, what a hook wrote into the error stays.
+    """
     old, new, error = before.get("result"), left.get("result"), left.get("error")
-    if not isinstance(old, str) or not old.strip() or new == old or not isinstance(error, str) or old not in error:
+    if not isinstance(old, str) or not old.strip() or new == old or not isinstance(error, str):
+        return left
+    if old not in str(before.get("error") or ""):
         return left
     return {**left, "error": error.replace(old, result_text(new))}
 
