@@ -289,7 +289,7 @@ _RUN_OPTIONS: Final = key_table(
         "cwd",
         write=lambda action, _: NOT_WRITTEN if action.program.cwd is None else action.program.cwd.source,
         default="the event's `cwd`",
-        help="the working directory, with placeholders",
+        help="the working directory, with placeholders; a relative one is below the event's `cwd`",
         example="cwd: '{{cwd}}/tools'",
     ),
     Key(

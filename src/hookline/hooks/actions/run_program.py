@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from datetime import timedelta
@@ -46,7 +47,7 @@ class CommandTemplate:
             env={name: as_text(value) for name, value in env.items() if value is not MISSING},
             without_env=tuple(name for name, value in env.items() if value is MISSING),
             inherit_env=self.inherit_env,
-            cwd=(self.cwd.render(event) if self.cwd else "") or _working_directory(event),
+            cwd=_working_directory(event, self.cwd.render(event) if self.cwd else ""),
             timeout=timeout,
         )
 
@@ -128,9 +129,11 @@ class RunProgram:
         return finished.exit_code == 0
 
 
-def _working_directory(event: Event) -> str | None:
+def _working_directory(event: Event, chosen: str) -> str | None:
+    """The session's directory, or the chosen one below it: hookline itself may run in any other."""
     cwd = event.facts.get("cwd")
-    return cwd if isinstance(cwd, str) and cwd else None
+    session = cwd if isinstance(cwd, str) else ""
+    return os.path.join(session, chosen) if session and chosen else session or chosen or None
 
 
 def _encode_line(text: str) -> bytes:
