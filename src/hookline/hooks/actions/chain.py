@@ -101,7 +101,7 @@ def _record_failure(step: ChainStep, failure: Failure, event: Event) -> Outcome:
     level = logging.DEBUG if step.is_quiet else logging.WARNING
     _log.log(level, "[%s] %s failed: %s", current_hook_id(), step.name, failure.text)
     outcome = outcome_of_failure(failure, step.on_error or SILENT)
-    recorded = event.read(FAILURES_PATH)
+    recorded = event.with_changes(outcome.changes).read(FAILURES_PATH)  # with those of a chain within this one
     failures = [*(recorded if isinstance(recorded, list) else ()), {"action": step.name, "error": failure.text}]
     return replace(outcome, changes=(*outcome.changes, (FAILURES_PATH, failures)))
 
