@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from hookline.errors import BadTemplate, HooklineError
 from hookline.hooks.actions.description import describe_json
@@ -34,11 +34,14 @@ from hookline.lazy_imports import lazy_logger, logging
 _log = lazy_logger("hookline")
 
 
+_DIAGNOSTIC_KEYS: Final = ("range", "line", "severity")
+
+
 class TellWhen(StrEnum):
     """When the agent gets the result of the call."""
 
     NEVER = "never"
-    ON_ERRORS = "errors"  # the call failed, or its errors or diagnostics are not empty
+    ON_ERRORS = "errors"  # the call failed, its errors or diagnostics are not empty, or it is a list of diagnostics
     ALWAYS = "always"
 
 
@@ -146,7 +149,14 @@ def reports_errors(result: ToolResult) -> bool:
     if not result.ok:
         return True
     content = result.content
+    if isinstance(content, list):
+        return any(map(_is_diagnostic, content))
     return isinstance(content, dict) and bool(content.get("errors") or content.get("diagnostics"))
+
+
+def _is_diagnostic(value: Any) -> bool:
+    """A message with a place or a severity, as language servers write it."""
+    return isinstance(value, dict) and "message" in value and not value.keys().isdisjoint(_DIAGNOSTIC_KEYS)
 
 
 def tool_result_text(result: ToolResult) -> str:

@@ -28,6 +28,7 @@ _RESULT_PATH: Final[FactPath] = ("tool", "result")
 _MAX_FILE_BYTES: Final = 2_000_000  # larger files are not checked
 _MAX_DIAGNOSTICS: Final = 100  # diagnostics in the text
 _HEADING: Final = "[Diagnostics]"
+_DIAGNOSTICS_KEYS: Final = ("diagnostics", "errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,12 @@ class Diagnose:
             content = _read_workspace_file(path, event) if self.read_from_disk else None
         if content is None:
             return NOT_APPLIED
-        await _call_tool(host, NOTIFY_CHANGE_TOOL, {"path": path, "content": content})
+        answer = await _call_tool(host, NOTIFY_CHANGE_TOOL, {"path": path, "content": content})
         if not (self.inject or self.publish):
             return SILENT
-        found = _diagnostics_in(await _call_tool(host, DIAGNOSTICS_TOOL, {"path": path}))
+        if not isinstance(answer, dict) or answer.keys().isdisjoint(_DIAGNOSTICS_KEYS):
+            answer = await _call_tool(host, DIAGNOSTICS_TOOL, {"path": path})
+        found = _diagnostics_in(answer)
         lines = _format_diagnostics(path, found)
         if self.publish:
             await _publish_diagnostics(host, path, found, lines)
