@@ -40,7 +40,7 @@ NATIVE_WORDS = re.compile(
     rf"(?<![\w.])(?:{NATIVE_EVENTS})(?![\w.])|\blower order\b|when: never|\btool\.ok\b|\btool\.input\b"
 )
 YAML_WORDS = re.compile(r"\bmapping\b|start each element with -")
-ON_ERROR = re.compile(r"\bon_error\b")
+ON_ERROR = re.compile(r"\bon_error\b|\bonly_if\b")
 
 
 EVERYTHING = Outcome(

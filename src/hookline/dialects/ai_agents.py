@@ -267,7 +267,7 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
     if not hook.wait:
         raise NotExpressible("that the agent does not wait for it")
     if run.only_if is not None:
-        raise NotExpressible("only_if")
+        raise NotExpressible(hook.origin.wording.only_if)
     if (run.result_parser, hook.on_error) != (RESULT_PARSER, FAILURE_OUTCOME):
         raise NotExpressible(hook.origin.wording.result(run.result_parser.format))
     command = require_shell_command(run.program)

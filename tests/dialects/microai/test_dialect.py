@@ -64,7 +64,6 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
         {"command": "a", "timeout": -1},
         {"command": "a", "timeout": 90_000_000},
         {"command": "a", "continueOnFailure": 1},
-        {"command": "a", "condition": ""},
         {"command": "a", "matcher": "Bash("},
         {"command": "a", "matcher": "Bash(x"},
         {"command": "a", "matcher": "(x)"},
@@ -162,3 +161,9 @@ def test_a_command_with_a_nul_byte_blocks_instead_of_running() -> None:
     config = {"hooks": {"PreToolUse": [{"command": "echo a\0b", "continueOnFailure": False}]}}
     decision = fire(config, {"name": "PreToolUse", "tool": {"name": "Bash", "input": {}}}, dialect="microai")
     assert decision.reason.startswith("Hook blocked: ")
+
+
+def test_the_log_calls_a_condition_by_its_key(caplog: pytest.LogCaptureFixture) -> None:
+    config = {"hooks": {"PreToolUse": [{"command": "true", "condition": "no-such-program"}]}}
+    fire(config, {"name": "PreToolUse", "tool": {"name": "Bash", "input": {}}}, dialect="microai")
+    assert "condition could not start" in caplog.text

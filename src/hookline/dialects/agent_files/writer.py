@@ -162,7 +162,7 @@ def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name:
     program, type_ = run.program, format.type_name("command")
     keys = format.handlers[type_].keys
     if run.only_if is not None:
-        raise NotExpressible("only_if")
+        raise NotExpressible(hook.origin.wording.only_if)
     if run.result_parser != format.result_parser(event_name):
         raise NotExpressible(hook.origin.wording.result(run.result_parser.format))
     own = dict(format.environment_templates(event_name))

@@ -159,7 +159,7 @@ def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]
 def _write_command(run: RunProgram, event_name: str, words: Wording) -> dict[str, Any]:
     program = run.program
     if run.only_if is not None:
-        raise NotExpressible("only_if")
+        raise NotExpressible(words.only_if)
     if run.timeout_blocks:
         raise NotExpressible("that a timeout blocks")
     if run.result_parser != RESULT_PARSER:

@@ -57,6 +57,7 @@ from hookline.hooks.outcome import SILENT, Audience, Compact, Note, NotePlace, O
 from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind, Vocabulary
+from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 
@@ -72,6 +73,7 @@ class WriteContext:
     """The hook being written. `losses` lists what of it digitorn cannot express although it can express the rest."""
 
     id: str
+    words: Wording
     cooldown_turns: int | None = None
     losses: list[str] = field(default_factory=list)
 
@@ -81,7 +83,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     agents: dict[str, list[dict[str, Any]]] = {}
 
     def write(hook: Hook, losses: list[str]) -> None:
-        value = _write_hook(hook, WriteContext(hook.id, hook.limit.cooldown_turns, losses))
+        value = _write_hook(hook, WriteContext(hook.id, hook.origin.wording, hook.limit.cooldown_turns, losses))
         agent = hook.scope.agent
         (app if agent is None else agents.setdefault(agent, [])).append(value)
 
@@ -257,8 +259,10 @@ def _write_change(edits: tuple[Edit, ...]) -> dict[str, Any]:
 
 def _write_run(action: RunProgram, on_error: Outcome, context: WriteContext) -> dict[str, Any]:
     program = action.program
-    if program.shell is None or action.only_if is not None:
-        raise NotExpressible("a program without a shell" if program.shell is None else "only_if")
+    if program.shell is None:
+        raise NotExpressible("a program without a shell")
+    if action.only_if is not None:
+        raise NotExpressible(context.words.only_if)
     if program != CommandTemplate(program.shell, inherit_env=program.inherit_env, cwd=program.cwd):
         raise NotExpressible("the stdin or environment of its program")
     if action.result_parser != ResultParser(ResultFormat.ERROR):

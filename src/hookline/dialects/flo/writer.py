@@ -226,7 +226,7 @@ def _write_command(hook: Hook, run: RunProgram, losses: list[str]) -> dict[str, 
     if cwd is None:
         losses.append("the session's directory as that of its program; it runs in the workspace")
     if run.only_if is not None:
-        raise NotExpressible("only_if")
+        raise NotExpressible(hook.origin.wording.only_if)
     return {"command": command, **_write_failure_keys(hook, run.timeout, run)}
 
 

@@ -115,7 +115,7 @@ def _write_handler(hook: Hook, event_name: str, losses: list[str]) -> dict[str, 
 def _write_command(run: RunProgram, hook: Hook, event_name: str, losses: list[str]) -> dict[str, Any]:
     program = run.program
     if run.only_if is not None:
-        raise NotExpressible("only_if")
+        raise NotExpressible(hook.origin.wording.only_if)
     _check_result(run.result_parser, hook, losses)
     if program.shell is None:
         raise NotExpressible("a program without a shell")

@@ -129,7 +129,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     if damaged:
         return _hold_if_damaged(entry, id, damaged, at.problems[syntax])
     when, condition = _parse_condition(entry), at.get("condition")
-    only_if = None if condition is None else condition.text()
+    only_if = None if condition is None else condition.text(empty=True)
     is_readable = not has_errors(at.problems[before:])
     command, timeout, continues = _parse_command(at), _parse_timeout(at), _parse_continue_on_failure(at)
     blocks = entry.event == "tool.before" and not continues
@@ -145,7 +145,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         build_program(command, entry.event),
         BLOCKING_RESULT_PARSER if blocks else result_parser(entry.event),
         timeout,
-        None if only_if is None else build_program(only_if, entry.event),
+        build_program(only_if, entry.event) if only_if else None,
         CONDITION_TIMEOUT,
     )
     return Hook(
@@ -285,7 +285,7 @@ def _entry_schema() -> dict[str, Any]:
                 "continueOnFailure": describe(
                     "false: before a tool, a failure blocks it.", {"type": "boolean"}, default=True
                 ),
-                "condition": describe("Runs first; the hook runs if it exits 0.", text, "test -f .guard"),
+                "condition": describe("Runs first; the hook runs if it exits 0.", {"type": "string"}, "test -f .guard"),
             },
             ("command",),
         ),

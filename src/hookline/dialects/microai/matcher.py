@@ -61,6 +61,10 @@ def parse_matcher(text: str) -> Matcher:
     """Raises BadMatcher if the text is not a matcher."""
     if text in ("", "*"):
         return Matcher(ALWAYS)
+    name, parenthesis, rest = text.strip().partition("(")
+    if text != f"{name.rstrip()}{parenthesis}{rest}" and not _NOT_IN_NAMES.search(name.rstrip()):
+        why = "no tool's name has a space, so this never matches."
+        return Matcher(Never(why), why, f"Write {name.rstrip()}{parenthesis}{rest}.")
     if "(" not in text and ")" not in text:
         return _parse_tool_name(text)
     call = _TOOL_WITH_PATTERN.fullmatch(text)

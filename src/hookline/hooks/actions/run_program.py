@@ -14,10 +14,11 @@ from hookline.hooks.actions.json_result import block_outcome
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import NOT_FOUND_EXIT_CODES, ResultParser, not_found_error
 from hookline.hooks.event import MISSING, Event, FactPath
-from hookline.hooks.host import Command, Host
+from hookline.hooks.host import Command, Host, current_hook
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
+from hookline.hooks.wording import NATIVE_WORDING
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 
@@ -117,15 +118,16 @@ class RunProgram:
         return self.result_parser.parse(finished, event)
 
     async def _should_run(self, only_if: CommandTemplate, event: Event, host: Host) -> bool:
-        who = current_hook_id()
+        asked = current_hook.get()
+        who = current_hook_id(), (NATIVE_WORDING if asked is None or asked.wording is None else asked.wording).only_if
         try:
             finished = await host.run_program(only_if.render(event, self.only_if_timeout))
         except ActionError as failed:
-            _log.warning("[%s] only_if %s; the hook is skipped", who, failed)
+            _log.warning("[%s] %s %s; the hook is skipped", *who, failed)
             return False
         if finished.exit_code in NOT_FOUND_EXIT_CODES:
             reason = finished.stderr.strip() or f"exit code {finished.exit_code}"
-            _log.warning("[%s] only_if could not start (%s); the hook is skipped", who, reason)
+            _log.warning("[%s] %s could not start (%s); the hook is skipped", *who, reason)
         return finished.exit_code == 0
 
 
