@@ -93,7 +93,7 @@ def _excerpt(hook: Hook) -> Excerpt | None:
     dialect = get_dialect(hook.origin.dialect)
     assert isinstance(dialect, AgentDialect)
     acting = replace(hook, enabled=True)  # whether it acts is said around it
-    return dialect.excerpt(acting) or dialect.excerpt(_in_its_directory(acting))
+    return dialect.excerpt(_in_its_directory(acting)) or dialect.excerpt(acting)
 
 
 def _in_its_directory(hook: Hook) -> Hook:

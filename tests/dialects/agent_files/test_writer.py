@@ -150,3 +150,32 @@ def test_what_an_agents_file_cannot_say_is_named(name: str) -> None:
 def test_cline_s_programs_are_not_written() -> None:
     hooks = load_text("hooks: [{id: a, on: stop, then: {log: x}}]", "hookline.yaml", "native").hooks
     assert get_dialect("cline").write(hooks).not_expressible
+
+
+OFF = {
+    "copilot_cli": {"agentStop": [{"bash": "./a"}, {"bash": "./b"}]},
+    "droid": {"Stop": [{"hooks": [{"type": "command", "command": "./a"}, {"type": "command", "command": "./b"}]}]},
+    "gemini_cli": {
+        "AfterAgent": [{"hooks": [{"type": "command", "command": "./a"}, {"type": "command", "command": "./b"}]}]
+    },
+    "qwen_code": {"Stop": [{"hooks": [{"type": "command", "command": "./a"}, {"type": "command", "command": "./b"}]}]},
+}
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_file_whose_hooks_are_all_off_says_so(name: str) -> None:
+    hooks = load_text(json.dumps({"hooks": OFF[name]}), default_file_name(name), name).hooks
+    written = get_dialect(name).write([replace(hook, enabled=False) for hook in hooks])
+    assert not written.not_expressible
+    again = load_text(json.dumps(written.value), default_file_name(name), name).hooks
+    assert [hook.enabled for hook in again] == [False, False]
+
+
+def test_gemini_cli_names_the_hooks_that_are_off() -> None:
+    first, second = load_text(json.dumps({"hooks": OFF["gemini_cli"]}), "settings.json", "gemini_cli").hooks
+    written = get_dialect("gemini_cli").write([first, replace(second, enabled=False)])
+    assert written.value["hooksConfig"] == {"disabled": [second.id]}
+    again = load_text(json.dumps(written.value), "settings.json", "gemini_cli").hooks
+    assert [hook.enabled for hook in again] == [True, False]
+    lost = get_dialect("qwen_code").write([replace(first, enabled=False), second]).not_expressible
+    assert any("that it is disabled" in line for line in lost)

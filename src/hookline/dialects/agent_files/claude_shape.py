@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from hookline.dialects.agent_files.format import StdinTemplates
@@ -54,3 +55,7 @@ MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
 
 def disables_all_hooks(value: Any) -> tuple[bool, tuple[str, ...]]:
     return isinstance(value, dict) and value.get("disableAllHooks") is True, ()
+
+
+def disable_all_hooks(names: Sequence[str] | None) -> dict[str, Any] | None:
+    return {"disableAllHooks": True} if names is None else None

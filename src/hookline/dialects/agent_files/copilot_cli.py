@@ -14,6 +14,7 @@ from hookline.dialects.agent_files.claude_shape import (
     NOTIFICATION_STDIN,
     TOOL_STDIN,
     TRIGGER_STDIN,
+    disable_all_hooks,
     disables_all_hooks,
 )
 from hookline.dialects.agent_files.dialect import AgentFileDialect
@@ -158,6 +159,7 @@ FORMAT: Final = define_format(
         file_keys=("version", "hooks", "disableAllHooks", "$schema", "description", "name"),
         settings_files=(".github/copilot/settings*.json", ".copilot/settings.json"),
         switch=disables_all_hooks,
+        write_switch=disable_all_hooks,
         runs_in_project=True,
         own_events=frozenset(("userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest")),
         own_keys=frozenset(("bash", "powershell", "exec", "timeoutSec")),

@@ -26,7 +26,7 @@ from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import Syntax, pattern
 
 _VOCABULARY: Final = VOCABULARIES["cursor"]
-_COMMON_KEYS: Final = ("timeout", "failClosed", "loop_limit", "name", "description", "enabled")
+_COMMON_KEYS: Final = ("timeout", "failClosed", "loop_limit", "name", "description")
 _TOOL_STDIN: Final = {
     "tool_name": "{{tool.name}}",
     "tool_input": "{{tool.input}}",

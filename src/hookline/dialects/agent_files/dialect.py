@@ -69,9 +69,16 @@ class AgentFileDialect:
         return build_schema(self.format, self.newer_format)
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        """In the newest format that can express all of the hooks."""
         from hookline.dialects.agent_files.writer import write_agent_file
 
-        return write_agent_file(self.written_format, hooks, self.written_keys)
+        all_hooks = list(hooks)
+        written = write_agent_file(self.written_format, all_hooks, self.written_keys)
+        for format in self.formats if written.not_expressible else ():
+            if format.restore is None or len(all_hooks) == 1:  # it has one hook in a file
+                other = write_agent_file(format, all_hooks, {})
+                written = written if other.not_expressible else other
+        return written
 
     def excerpt(self, hook: Hook) -> Excerpt | None:
         from hookline.dialects.agent_files.writer import write_agent_file

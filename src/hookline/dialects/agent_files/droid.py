@@ -11,6 +11,7 @@ from hookline.dialects.agent_files.claude_shape import (
     MATCHER_FACTS,
     SESSION_STDIN,
     TOOL_STDIN,
+    disable_all_hooks,
     disables_all_hooks,
 )
 from hookline.dialects.agent_files.dialect import AgentFileDialect
@@ -56,6 +57,7 @@ FORMAT: Final = define_format(
             "CLAUDE_PROJECT_DIR": "{{workspace}}",
         },
         switch=disables_all_hooks,
+        write_switch=disable_all_hooks,
         events_at_top=_has_events_at_top,
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -41,6 +41,7 @@ _FAILURES: Final[Mapping[ResultFormat | str, str]] = {
     ResultFormat.COPILOT: "before a tool, any exit code but 0 blocks; another failure is shown",
     "blocks": "a failure blocks",
 }
+HOOK_NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # without brackets, so no name looks like a position
 _WHOLE_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([\w.]+)\s*(?:\|[^}]*)?\}\}")
 
 StdinTemplates = Mapping[str, Any]
@@ -132,6 +133,8 @@ class AgentFormat:
     deduplicates: bool = False  # handlers that do the same run once
     switch: Callable[[Any], tuple[bool, tuple[str, ...]]] | None = None
     """From the file's value: whether all hooks are off, and the names of hooks that are."""
+    write_switch: Callable[[Sequence[str] | None], dict[str, Any] | None] | None = None
+    """The reverse: the top-level keys that disable the hooks of these names, or all. None if it has no names."""
     events_at_top: Callable[[str], bool] | None = None  # whether the file of this name has its events at the top
     own_events: frozenset[str] = frozenset()  # events that tell a file of this agent wherever it is
     own_keys: frozenset[str] = frozenset()  # keys of a handler that do

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -34,6 +35,10 @@ def _switched_off(value: Any) -> tuple[bool, tuple[str, ...]]:
     found = [part for part in parts if isinstance(part, dict)]
     names = [name for part in found if isinstance(part.get("disabled"), list) for name in part["disabled"]]
     return any(part.get("enabled") is False for part in found), tuple(name for name in names if isinstance(name, str))
+
+
+def _switch_off(names: Sequence[str] | None) -> dict[str, Any]:
+    return {"hooksConfig": {"enabled": False} if names is None else {"disabled": list(names)}}
 
 
 def _expand_command(command: str, file: str) -> str:
@@ -102,6 +107,7 @@ FORMAT: Final = define_format(
         other_hook_keys=_SWITCHES,
         deduplicates=True,
         switch=_switched_off,
+        write_switch=_switch_off,
         own_events=frozenset(
             ("BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "BeforeModel", "AfterModel")
         ),

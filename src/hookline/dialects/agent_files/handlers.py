@@ -25,6 +25,7 @@ from hookline.hooks.templates import DataTemplate, Template, escape_braces, pars
 
 _MAX_TIMEOUT: Final = timedelta(seconds=MAX_TIMEOUT_SECONDS)
 _DIRECTORY_KEYS: Final = ("cwd", "working_directory")
+_WORKSPACE: Final = "{{workspace}}"
 
 
 def handler_type(format: AgentFormat, at: Node) -> str | None:
@@ -136,13 +137,21 @@ def _default_directory(format: AgentFormat, file: str, event_name: str) -> Templ
     if not format.runs_in_project:
         return None
     directory = os.path.dirname(os.path.abspath(os.path.expanduser(file)))
-    if any(directory == os.path.expanduser(f"~/{os.path.dirname(place)}") for place in _user_places(format)):
+    if directory in _user_directories(format):
         return _constant(format, directory)
-    return parse_template("{{workspace}}", format.placeholders(event_name))
+    return parse_template(_WORKSPACE, format.placeholders(event_name))
 
 
-def _user_places(format: AgentFormat) -> list[str]:
-    return [place.pattern for place in CONFIG_LOCATIONS[format.name] if place.user]
+def _user_directories(format: AgentFormat) -> list[str]:
+    """Those of the user's own files."""
+    places = [place.pattern for place in CONFIG_LOCATIONS[format.name] if place.user]
+    return [os.path.expanduser(f"~/{os.path.dirname(place)}") for place in places]
+
+
+def is_default_directory(format: AgentFormat, directory: Template) -> bool:
+    """Whether a command runs there if its file, in the place that it belongs to, names no directory."""
+    known = (_WORKSPACE, *map(escape_braces, _user_directories(format)))
+    return format.runs_in_project and directory.source in known
 
 
 def _constant(format: AgentFormat, text: str) -> Template:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookline.dialects.agent_files.format import AgentFormat, BadPatternPolicy, Matching
+from hookline.dialects.condition_form import same_meaning, tool_globs
 from hookline.dialects.conversion import NotExpressible, flatten_all, names_servers, translate_tool_name
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
@@ -145,7 +146,7 @@ def _command_of(format: AgentFormat, part: Condition) -> str | None:
     if COMMAND_PATTERN not in format.group_keys or not isinstance(part, Matches):
         return None
     try:
-        return part.pattern.source if part == command_pattern(format, part.pattern.source) else None
+        return part.pattern.source if same_meaning(part, command_pattern(format, part.pattern.source)) else None
     except BadPattern:
         return None
 
@@ -159,7 +160,7 @@ def write_matcher(format: AgentFormat, when: Condition, event_name: str) -> str 
         raise NotExpressible("its condition")
     for text in _spellings(format, parts):
         try:
-            if text not in _ANY_TOOL and parse_matcher(format, text, event_name) == all_of(parts):
+            if text not in _ANY_TOOL and same_meaning(parse_matcher(format, text, event_name), all_of(parts)):
                 return text
         except BadPattern:
             continue
@@ -182,8 +183,8 @@ def _spellings_of_one(format: AgentFormat, condition: Condition) -> list[str]:
     match condition:
         case AnyOf((Matches(_, compiled), Not(Exists()) | Matches())):
             source = compiled.source
-        case Matches(_, Shorthand(word, text)) if word in ("tool", "exactly"):
-            source = text
+        case Matches(_, Shorthand() as compiled) if (names := tool_globs(compiled)) is not None:
+            source = "|".join(names)
         case Matches(_, compiled):
             source = compiled.source
         case Not(Matches()):

@@ -12,6 +12,7 @@ from hookline.dialects.agent_files.claude_shape import (
     SESSION_STDIN,
     TOOL_ID_STDIN,
     TOOL_STDIN,
+    disable_all_hooks,
     disables_all_hooks,
 )
 from hookline.dialects.agent_files.dialect import AgentFileDialect
@@ -109,6 +110,7 @@ FORMAT: Final = define_format(
         other_hook_keys=("enabled", "disabled"),
         deduplicates=True,
         switch=disables_all_hooks,
+        write_switch=disable_all_hooks,
     )
 )  # fmt: skip
 DIALECT: Final = AgentFileDialect(FORMAT)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.config.document import Document, problems_within
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.agent_files.format import FAILURE_OUTCOME, AgentFormat, BadPatternPolicy, Layout
+from hookline.dialects.agent_files.format import FAILURE_OUTCOME, HOOK_NAME, AgentFormat, BadPatternPolicy, Layout
 from hookline.dialects.agent_files.handlers import handler_type, is_own_entry, parse_action, parse_timeout
 from hookline.dialects.agent_files.matchers import (
     COMMAND_PATTERN,
@@ -35,13 +35,12 @@ from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.lazy_imports import json, lazy_pattern
+from hookline.lazy_imports import json
 from hookline.patterns.pattern import BadPattern
 
 _MODEL_GUARDS: Final = {"tool.before": Verdict.ASK, "prompt.submit": Verdict.DENY}
 """What it counts as if a model that could have blocked does not answer."""
 _HOLD_TIMEOUT: Final = timedelta(seconds=60)
-_NAME: Final = lazy_pattern(r"(?=.{1,60}$)[\w.-]+( [\w.-]+)*")  # without brackets, so no name looks like a position
 _DENY: Final = Outcome(Verdict.DENY)
 
 
@@ -110,7 +109,7 @@ def _with_names(hooks: Mapping[str, Hook], names: Mapping[str, str], file: str) 
 
 def _name_of(handler: Any) -> str:
     name = handler.get("name") if isinstance(handler, dict) else None
-    return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
+    return name if isinstance(name, str) and HOOK_NAME.fullmatch(name) else ""
 
 
 def _parse_entries(format: AgentFormat, document: Document, problems: list[Problem]) -> Iterator[EventEntry]:

@@ -51,7 +51,7 @@ FORMAT: Final = define_format(
         layout=Layout.FLAT,
         handlers={
             "command": HandlerType(
-                keys=("command", "powershell", "show_output", "working_directory", "name", "description", "enabled"),
+                keys=("command", "powershell", "show_output", "working_directory", "name", "description"),
                 required=(),
             )
         },

@@ -7,49 +7,97 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from hookline.dialects.agent_files.format import FAILURE_OUTCOME, MILLISECOND, AgentFormat, Layout, Matching
+from hookline.dialects.agent_files.format import (
+    FAILURE_OUTCOME,
+    HOOK_NAME,
+    MILLISECOND,
+    AgentFormat,
+    Layout,
+    Matching,
+)
+from hookline.dialects.agent_files.handlers import is_default_directory
 from hookline.dialects.agent_files.matchers import write_group_keys
-from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
+from hookline.dialects.condition_form import without_parts
+from hookline.dialects.conversion import (
+    NotExpressible,
+    event_not_expressible,
+    flatten_all,
+    write_duration,
+    write_each,
+)
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.settings_json import append_to_group, check_expressible, require_shell_command
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.run_program import RunProgram
-from hookline.hooks.conditions.logic import All, Always, AnyOf, Not, all_of
+from hookline.hooks.conditions.logic import AnyOf, Not
 from hookline.hooks.conditions.text import Exists, Matches
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.outcome import Note, Outcome, Verdict
 from hookline.hooks.protocols import Condition
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern
 
 
 def write_agent_file(format: AgentFormat, hooks: Iterable[Hook], extra: dict[str, Any]) -> WriteResult:
-    by_event: dict[str, list[dict[str, Any]]] = {}
-    flat: list[dict[str, Any]] = []
+    all_hooks = list(hooks)
+    file = _File(format, all_disabled=bool(all_hooks) and not any(hook.enabled for hook in all_hooks))
+    not_expressible = write_each(all_hooks, lambda hook, _: file.add(hook))
+    return WriteResult(file.value(extra), format.file_kind, not_expressible)
 
-    def write(hook: Hook, losses: list[str]) -> None:
-        for event_name, own, handler in list(_entries(format, hook)):
+
+@dataclass(slots=True)
+class _File:
+    format: AgentFormat
+    all_disabled: bool
+    by_event: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    entries: list[dict[str, Any]] = field(default_factory=list)  # of a file with one list
+    disabled: list[str] = field(default_factory=list)  # names of hooks that the file switches off
+
+    def add(self, hook: Hook) -> None:
+        """Raises NotExpressible."""
+        format, is_off = self.format, self._is_off_by_name(hook)
+        for event_name, matcher, handler in list(_entries(format, hook)):
+            if is_off:
+                handler.setdefault("name", hook.id)
+                self.disabled.append(handler["name"])
             if format.layout is Layout.LIST:
-                named = {} if "name" not in format.entry_keys else {"name": _unused_name(hook.id, flat)}
-                flat.append({**named, format.entry_event_key: event_name, **own, **_under_action_key(format, handler)})
+                named = {"name": self._unused_name(_name(hook) or hook.id)} if "name" in format.entry_keys else {}
+                entry = {**named, format.entry_event_key: event_name, **matcher}
+                self.entries.append({**entry, **_under_action_key(format, handler)})
             elif format.layout is Layout.GROUPS:
-                append_to_group(by_event.setdefault(event_name, []), own, handler)
+                append_to_group(self.by_event.setdefault(event_name, []), matcher, handler)
             else:
-                by_event.setdefault(event_name, []).append({**own, **handler})
+                self.by_event.setdefault(event_name, []).append({**matcher, **handler})
 
-    not_expressible = write_each(hooks, write)
-    value = {**extra, "hooks": flat if format.layout is Layout.LIST else by_event}
-    if format.restore is not None and len(flat) > 0:
-        value = format.restore(flat)
-    return WriteResult(value, format.file_kind, not_expressible)
+    def value(self, extra: dict[str, Any]) -> Any:
+        if self.format.restore is not None and self.entries:
+            return self.format.restore(self.entries)
+        switch, write = {}, self.format.write_switch
+        if write is not None and (self.all_disabled or self.disabled):
+            switch = write(None if self.all_disabled else list(dict.fromkeys(self.disabled))) or {}
+        return {**extra, **switch, "hooks": self.entries if self.format.layout is Layout.LIST else self.by_event}
+
+    def _is_off_by_name(self, hook: Hook) -> bool:
+        """Whether the file names it among its disabled hooks. Raises NotExpressible if nothing can say that it is off."""
+        if hook.enabled or "enabled" in self.format.entry_keys:
+            return False
+        write = self.format.write_switch
+        if write is not None and (self.all_disabled or write([]) is not None):
+            return not self.all_disabled
+        raise NotExpressible("that it is disabled")
+
+    def _unused_name(self, id: str) -> str:
+        used = {entry["name"] for entry in self.entries}
+        return next(name for number in count(1) if (name := id if number == 1 else f"{id} {number}") not in used)
 
 
-def _unused_name(id: str, entries: list[dict[str, Any]]) -> str:
-    used = {entry["name"] for entry in entries}
-    return next(name for number in count(1) if (name := id if number == 1 else f"{id} {number}") not in used)
+def _name(hook: Hook) -> str:
+    """The name that its file gave it; "" if its id is its place in the file."""
+    name = hook.id.rpartition(":")[2]
+    return name if HOOK_NAME.fullmatch(name) else ""
 
 
 def _under_action_key(format: AgentFormat, handler: dict[str, Any]) -> dict[str, Any]:
@@ -62,11 +110,26 @@ def _under_action_key(format: AgentFormat, handler: dict[str, Any]) -> dict[str,
 
 def _entries(format: AgentFormat, hook: Hook) -> Iterator[tuple[str, dict[str, str], dict[str, Any]]]:
     """Event, matcher and handler of each entry that the hook needs."""
-    if not hook.enabled and "enabled" not in format.entry_keys:
-        raise NotExpressible("that it is disabled")
     for part in _alternatives(format, hook.when):
-        event_name, when = _event_and_condition(format, part, hook)
-        yield event_name, write_group_keys(format, when, event_name), _write_handler(format, hook, event_name)
+        yield _entry(format, hook, part)
+
+
+def _entry(format: AgentFormat, hook: Hook, when: Condition) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """Under the first of the agent's names for the event that stands for the hook's condition, input and results."""
+    names = [name for name, event in format.events.items() if event == hook.event]
+    if not names:
+        raise event_not_expressible(hook)
+    missing: NotExpressible | None = None
+    for name in sorted(names, key=lambda each: each != hook.origin.event_name):
+        rest = without_parts(when, flatten_all(format.condition(name)))
+        if rest is None:
+            continue
+        try:
+            return name, write_group_keys(format, rest, name), _write_handler(format, hook, name)
+        except NotExpressible as found:
+            missing = missing or found
+    other = "its condition" if len(names) > 2 else "that it runs whether the tool succeeded or failed"
+    raise missing or NotExpressible(other)
 
 
 def _alternatives(format: AgentFormat, when: Condition) -> Iterator[Condition]:
@@ -80,22 +143,6 @@ def _alternatives(format: AgentFormat, when: Condition) -> Iterator[Condition]:
                 yield from _alternatives(format, part)
         case _:
             yield when
-
-
-def _event_and_condition(format: AgentFormat, when: Condition, hook: Hook) -> tuple[str, Condition]:
-    """The agent's name for the event, and the condition without what the name already says."""
-    names = [name for name, event in format.events.items() if event == hook.event]
-    if not names:
-        raise event_not_expressible(hook)
-    parts = when.parts if isinstance(when, All) else (when,)
-    for name in [*(each for each in names if each == hook.origin.event_name), *names]:
-        own = format.condition(name)
-        if isinstance(own, Always):
-            return name, when
-        said = own.parts if isinstance(own, All) else (own,)
-        if all(part in parts for part in said):
-            return name, all_of(part for part in parts if part not in said)
-    raise NotExpressible("its condition" if len(names) > 2 else "that it runs whether the tool succeeded or failed")
 
 
 def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str, Any]:
@@ -114,8 +161,10 @@ def _write_handler(format: AgentFormat, hook: Hook, event_name: str) -> dict[str
     keys = format.handlers[type_].keys
     once = "once" in keys and hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
     check_expressible(replace(hook, enabled=True, limit=UNLIMITED if once else hook.limit))
-    if not hook.enabled:
+    if not hook.enabled and "enabled" in format.entry_keys:
         value["enabled"] = False
+    if format.deduplicates and "name" in keys and _name(hook):
+        value["name"] = _name(hook)
     value |= _write_failure(format, hook, keys)
     if type_ != format.type_name("agent") and hook.timeout != format.default_timeout(event_name, type_):
         value |= _write_timeout(format, hook.timeout)
@@ -172,8 +221,7 @@ def _write_command(format: AgentFormat, hook: Hook, run: RunProgram, event_name:
     if more and ("env" not in keys or any(text is None or not text.constant for _, text in more)):
         raise NotExpressible("its stdin and environment")
     directory = [key for key in ("cwd", "working_directory") if key in keys]
-    default_cwd = program.cwd is not None and format.runs_in_project and program.cwd.source == "{{workspace}}"
-    if default_cwd:
+    if program.cwd is not None and is_default_directory(format, program.cwd):
         program = replace(program, cwd=None)
     if program.cwd is not None and not directory:
         raise NotExpressible("a working directory")
