@@ -19,7 +19,7 @@ from hookline.hooks.hook import Hook, Scope
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import ParsedFile
 
-_HOOK_KEYS: Final = {"version", "spec", "hooks", "disableAllHooks", "hooksConfig", "$schema"}
+_HOOK_KEYS: Final = {"version", "spec", "hooks", "disableAllHooks", "hooksDisabled", "hooksConfig", "$schema"}
 _ONE_HOOK_KEYS: Final = (frozenset(("when", "then")), frozenset(("program",)))
 """Of files that are one hook: an older one of Kiro, and a program of Cline."""
 _JSON_ID_LINE: Final = re.compile(r' *"id": (".*"),?')

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
-from hookline.dialects.agent_files.claude_shape import (
-    LIFECYCLE_STDIN,
-    MATCHER_FACTS,
-    SESSION_STDIN,
-    TOOL_STDIN,
-    disable_all_hooks,
-    disables_all_hooks,
-)
+from hookline.dialects.agent_files.claude_shape import LIFECYCLE_STDIN, MATCHER_FACTS, SESSION_STDIN, TOOL_STDIN
 from hookline.dialects.agent_files.dialect import AgentFileDialect
 from hookline.dialects.agent_files.format import AgentFormat, HandlerType, Layout, Matching, define_format
 from hookline.hooks.actions.program_result import ResultFormat
@@ -22,6 +16,14 @@ from hookline.hooks.actions.program_result import ResultFormat
 def _has_events_at_top(file: str) -> bool:
     """In `hooks.json` the events are the top-level keys; in `settings.json` they are below `hooks`."""
     return PurePath(file).parts[-2:] == (".factory", "hooks.json")
+
+
+def _switched_off(value: Any) -> tuple[bool, tuple[str, ...]]:
+    return isinstance(value, dict) and value.get("hooksDisabled") is True, ()
+
+
+def _switch_off(names: Sequence[str] | None) -> dict[str, Any] | None:
+    return {"hooksDisabled": True} if names is None else None
 
 
 FORMAT: Final = define_format(
@@ -56,8 +58,8 @@ FORMAT: Final = define_format(
             "DROID_PROJECT_DIR": "{{workspace}}",
             "CLAUDE_PROJECT_DIR": "{{workspace}}",
         },
-        switch=disables_all_hooks,
-        write_switch=disable_all_hooks,
+        switch=_switched_off,
+        write_switch=_switch_off,
         events_at_top=_has_events_at_top,
     )
 )

@@ -70,7 +70,11 @@ def has_list(format: AgentFormat, document: Document) -> bool:
 
 
 def has_events_at_top(format: AgentFormat, document: Document) -> bool:
-    return format.events_at_top is not None and format.events_at_top(document.file)
+    return _belong_at_top(format, document) and not isinstance(document.value.get("hooks"), dict)
+
+
+def _belong_at_top(format: AgentFormat, document: Document) -> bool:
+    return format.events_at_top is not None and format.events_at_top(document.file) and type(document.value) is dict
 
 
 def _is_readable(format: AgentFormat, document: Document) -> bool:
@@ -118,6 +122,12 @@ def _parse_entries(format: AgentFormat, document: Document, problems: list[Probl
         yield from _parse_list(format, document, problems, events)
         return
     at_top = has_events_at_top(format, document)
+    if _belong_at_top(format, document) and not at_top:
+        hooks = Node.of(document, problems).get("hooks")
+        what = f"hooks: {format.title} itself does not read events that stand below this key; other agents do."
+        if hooks is not None:
+            hint = "Move them to the top of the file."
+            hooks.add_problem("not-here", what, hint, at_key=True, severity=Severity.WARNING)
     if format.has_only_hooks(document.file) and not at_top:
         _warn_unknown_file_keys(format, Node.of(document, problems))
     with_conflicts = format.layout is not Layout.GROUPS
