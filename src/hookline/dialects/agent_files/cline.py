@@ -62,7 +62,7 @@ FORMAT: Final = define_format(
         matching=Matching.NAMES,
         result=ResultFormat.CLINE,
         timeout=timedelta(seconds=120),
-        event_key="",
+        event_key="hookName",  # as the extension and the documentation have it; the CLI says tool_call, agent_start …
         common_stdin={
             "clineVersion": "",
             "timestamp": "{{time | utc}}",
@@ -76,20 +76,17 @@ FORMAT: Final = define_format(
             "model": {"provider": "unknown", "slug": "{{session.model | or unknown}}"},
         },
         stdin={
-            "TaskStart": {"hookName": "agent_start", "taskStart": _TASK_STDIN},
-            "TaskResume": {"hookName": "agent_resume", "taskResume": _TASK_STDIN},
+            "TaskStart": {"taskStart": _TASK_STDIN},
+            "TaskResume": {"taskResume": _TASK_STDIN},
             "UserPromptSubmit": {
-                "hookName": "prompt_submit",
                 "userPromptSubmit": {"prompt": "{{prompt | or_empty}}", "attachments": []},
             },
             "PreToolUse": {
-                "hookName": "tool_call",
                 **_ITERATION_STDIN,
                 "tool_call": _CALL_STDIN,
                 "preToolUse": _TOOL_STDIN,
             },
             "PostToolUse": {
-                "hookName": "tool_result",
                 **_ITERATION_STDIN,
                 "tool_result": {
                     **_CALL_STDIN,
@@ -106,18 +103,16 @@ FORMAT: Final = define_format(
                     "executionTimeMs": 0,
                 },
             },
-            "PreCompact": {"hookName": "pre_compact", "preCompact": {"trigger": "{{trigger | or auto}}"}},
+            "PreCompact": {"preCompact": {"trigger": "{{trigger | or auto}}"}},
             "Notification": {
-                "hookName": "notification",
                 "notification": {"message": "{{notification.message | or_empty}}"},
             },
             "TaskComplete": {
-                "hookName": "agent_end",
                 **_ITERATION_STDIN,
                 "turn": {"outputText": "{{stop.message | or_empty}}", "status": "completed"},
                 "taskComplete": _TASK_STDIN,
             },
-            "SessionShutdown": {"hookName": "session_shutdown", "reason": "{{session.reason | or_empty}}"},
+            "SessionShutdown": {"reason": "{{session.reason | or_empty}}"},
         },
     )
 )
