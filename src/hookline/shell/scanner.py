@@ -22,6 +22,7 @@ _EXPANDED_LINES: Final = lazy_pattern(r"[`\\]|\$(?![A-Za-z_]|\{[A-Za-z_][A-Za-z0
 _UNTIDY_COMMENT: Final = lazy_pattern(r"['\"`\\$()<]")
 _REDIRECTION: Final = lazy_pattern(r"<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>")
 _DESCRIPTOR: Final = lazy_pattern(r"[0-9]+|\{[A-Za-z0-9_]+\}")
+_HINT_HERE_DOCUMENT: Final = "Assign it to a variable first, x={{…}}, and write $x there."
 _RESERVED_WORDS: Final = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time", "coproc")
 )
@@ -74,7 +75,7 @@ class ShellScanner(WordScanner):
                     return
             self._add_command(words)
             if closer is not None or self.pending:
-                refuse("a parenthesis, case or here-document in this command is not closed", self.end)
+                refuse("a parenthesis, case or here-document in this command is not closed", self.end, "Close it.")
 
     def _at_branch_end(self, closer: Closer) -> bool:
         """`;&` and `;|` go on with the next branch. They exist only in a case."""
@@ -159,7 +160,7 @@ class ShellScanner(WordScanner):
         while True:
             self._skip_space()
             if self.at >= self.end:
-                refuse("an array that does not end", self.at)
+                refuse("an array that does not end", self.at, "Close it.")
             if self.text[self.at] == ")":
                 self.at += 1
                 self.in_array = outer
@@ -273,7 +274,7 @@ class ShellScanner(WordScanner):
     def _skip_comment(self) -> None:
         stop = self.text.find("\n", self.at, self.end)
         stop = self.end if stop < 0 else stop
-        self._refuse_placeholders(self.at, stop, "a placeholder in a comment")
+        self._refuse_placeholders(self.at, stop, "a placeholder in a comment", "Remove it there.")
         if self.depth and _UNTIDY_COMMENT.search(self.text, self.at, stop):
             refuse("quotes or parentheses in a comment inside a command substitution", self.at, "Remove the comment.")
         self.at = stop
@@ -321,7 +322,7 @@ class ShellScanner(WordScanner):
             self._refuse_placeholders(delimiter.position, self.at, "a placeholder after << on the same line")
             start = self.at
             self._skip_here_document(document)
-            self._refuse_placeholders(start, self.at, "a placeholder in a here-document")
+            self._refuse_placeholders(start, self.at, "a placeholder in a here-document", _HINT_HERE_DOCUMENT)
             if not delimiter.quoted and _EXPANDED_LINES.search(self.text, start, self.at):
                 refuse("a here-document in which the shell expands text", delimiter.position, "Quote the delimiter.")
         self.pending.clear()
@@ -334,7 +335,8 @@ class ShellScanner(WordScanner):
             self.at = min(stop + 1, self.end)
             if (line.lstrip("\t") if document.strips_tabs else line) == document.delimiter.text:
                 return
-        refuse("a here-document that does not end", document.delimiter.position)
+        end = f"End it with a line {document.delimiter.text}."
+        refuse("a here-document that does not end", document.delimiter.position, end)
 
 
 def scan(text: str, placeholders: Mapping[int, int], shell: str = "bash") -> ScanResult:

@@ -24,7 +24,9 @@ _ARITHMETIC: Final = lazy_pattern(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t
 _ANSI_QUOTES: Final = lazy_pattern(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
 _BRACES: Final = lazy_pattern(r"\{[^}]*+")
 _MAX_NESTING: Final = 20
-_HINT_USE_ENVIRONMENT: Final = "Pass the value through the program's environment or stdin instead."
+_HINT_SCRIPT: Final = "Write it as a script, and pass the value as an argument: ./script {{…}}."
+_HINT_CLOSE: Final = "Close it."
+_HINT_EXPR: Final = "Use expr, or [ ] to compare."
 _HINT_ON_ITS_OWN: Final = "Put the placeholder on its own, or between double quotes."
 _HINT_SUBSTITUTION: Final = "Write $(…) instead."
 _HINT_VARIABLE: Final = 'Assign it to a variable first: x={{…}}, then "$x".'
@@ -32,7 +34,7 @@ _HINT_VARIABLE: Final = 'Assign it to a variable first: x={{…}}, then "$x".'
 Closer = Literal[")", "esac"] | None
 
 
-def refuse(what: str, position: int, hint: str = _HINT_USE_ENVIRONMENT) -> NoReturn:
+def refuse(what: str, position: int, hint: str = _HINT_SCRIPT) -> NoReturn:
     raise BadTemplate(what, hint, position)
 
 
@@ -111,7 +113,7 @@ class WordScanner(ABC):
     def read_commands(self, closer: Closer) -> None:
         """Reads commands up to `closer`, or to the end."""
 
-    def _refuse_placeholders(self, start: int, stop: int, what: str, hint: str = _HINT_USE_ENVIRONMENT) -> None:
+    def _refuse_placeholders(self, start: int, stop: int, what: str, hint: str = _HINT_SCRIPT) -> None:
         found = self.first_placeholder(start, stop)
         if found is not None:
             refuse(what, found, hint)
@@ -221,7 +223,7 @@ class WordScanner(ABC):
                 self._refuse_line_break(start)
                 return
             draft.add(char)
-        refuse("a ' that does not end", start)
+        refuse("a ' that does not end", start, _HINT_CLOSE)
 
     def _read_double_quotes(self, draft: _WordBuilder) -> None:
         start = self.at
@@ -244,7 +246,7 @@ class WordScanner(ABC):
             else:
                 draft.add(char)
                 self.at += 1
-        refuse('a " that does not end', start)
+        refuse('a " that does not end', start, _HINT_CLOSE)
 
     def _refuse_line_break(self, start: int) -> None:
         if self.pending and "\n" in self.text[start : self.at]:
@@ -297,7 +299,7 @@ class WordScanner(ABC):
         while at < self.end:
             matched = _ARITHMETIC.match(self.text, at, self.end)
             at = matched.end() if matched else at
-            self._refuse_placeholders(start, at + 1, "a placeholder in arithmetic, which the shell evaluates")
+            self._refuse_placeholders(start, at + 1, "a placeholder in arithmetic, which the shell evaluates", _HINT_EXPR)
             if self.text.startswith("))", at) and depth == 2:
                 self.at = at + 2
                 return
@@ -341,7 +343,7 @@ class WordScanner(ABC):
                 if len(self.quotes) > before:
                     refuse("a placeholder inside ${…}", start, _HINT_VARIABLE)
         if self.at >= self.end:
-            refuse("a ${ that does not end", start)
+            refuse("a ${ that does not end", start, _HINT_CLOSE)
         self.at += 1
 
     def _read_parameter_piece(self, draft: _WordBuilder, in_quotes: bool) -> None:
@@ -379,7 +381,7 @@ class WordScanner(ABC):
                 return at
             else:
                 at += 2 if self.text[at] == "\\" else 1
-        refuse("a ` that does not end", start)
+        refuse("a ` that does not end", start, _HINT_CLOSE)
 
     def _read_backtick_commands(self, start: int, stop: int, backticks: Backticks) -> None:
         if "\\" in self.text[start:stop]:
