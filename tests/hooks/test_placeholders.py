@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,3 +80,21 @@ def test_an_absent_fact_leaves_its_key_out_and_never_a_mark() -> None:
     )
     assert filled.render(Event("tool.before", {})) == {"b": [None, "x"], "c": {}, "e": "<>"}
     assert DataTemplate(absent).render(Event("tool.before", {})) is MISSING
+
+
+def test_the_text_of_a_file_is_what_it_has_now(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("é", "utf-8")
+    for input, cwd in (({"path": "a.txt"}, tmp_path), ({"file_path": str(tmp_path / "a.txt")}, None)):
+        facts = {"tool": {"name": "Read", "kind": "read", "input": input}, **({"cwd": str(cwd)} if cwd else {})}
+        assert read("file.text", facts) == "é"
+
+
+def test_what_is_no_readable_file_has_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.txt").write_text("a")
+    monkeypatch.chdir(tmp_path)
+    for path in ("pipe", ".", "gone", "a\0b", 5):
+        facts = {"cwd": str(tmp_path), "tool": {"name": "Read", "kind": "read", "input": {"path": path}}}
+        assert read("file.text", facts) is MISSING
+    unplaced = {"tool": {"name": "Read", "kind": "read", "input": {"path": "a.txt"}}}
+    assert read("file.text", unplaced) is MISSING, "our own directory is not the agent's"

@@ -252,6 +252,7 @@ _SAME_WORDS: Final = (
 )
 """How agents call the same mode of permissions, start or end of a session."""
 _MAX_FILE_BYTES: Final = 1 << 20
+_OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # a pipe would not end
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +323,22 @@ class FileTextPlaceholder:
             return MISSING
         file = os.path.join(directory if isinstance(directory, str) else "", os.path.expanduser(path))
         try:
-            if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would not end
-                return MISSING
-            with open(file, "rb") as opened:
-                return opened.read(_MAX_FILE_BYTES).decode("utf-8", "replace")
+            descriptor = os.open(file, _OPEN_FLAGS) if os.path.isabs(file) else None
         except (OSError, ValueError):
             return MISSING
+        return MISSING if descriptor is None else _read_text(descriptor)
+
+
+def _read_text(descriptor: int) -> Any:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return MISSING
+        with open(descriptor, "rb", closefd=False) as opened:
+            return opened.read(_MAX_FILE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return MISSING
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)

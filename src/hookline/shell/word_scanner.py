@@ -299,7 +299,9 @@ class WordScanner(ABC):
         while at < self.end:
             matched = _ARITHMETIC.match(self.text, at, self.end)
             at = matched.end() if matched else at
-            self._refuse_placeholders(start, at + 1, "a placeholder in arithmetic, which the shell evaluates", _HINT_EXPR)
+            self._refuse_placeholders(
+                start, at + 1, "a placeholder in arithmetic, which the shell evaluates", _HINT_EXPR
+            )
             if self.text.startswith("))", at) and depth == 2:
                 self.at = at + 2
                 return
