@@ -28,6 +28,7 @@ from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import read_source
 from hookline.testing.case import Case, Step
 from hookline.testing.expectation import ActualResult, Difference, expand_scratch, problem_differences
+from hookline.testing.project_files import copy_run_files
 from hookline.testing.scripted_host import ScriptedHost
 
 _log = logging.getLogger("hookline")
@@ -122,6 +123,8 @@ def run_case(case: Case) -> Result:
 async def _run_once(case: Case, *, explain: bool) -> Result:
     with scratch_directory(case.files) as directory, capture_log() as log:
         book = _load_case_book(case, directory)
+        if case.config_file is not None:
+            copy_run_files(book.hooks, case.config_file, directory)
         loaded = ActualResult(directory, problems=_all_problems(book))
         differences = [(0, each) for each in problem_differences(case.at_load, loaded)]
         env = {"HOME": str(directory / "home"), **expand_scratch(dict(case.env), directory)}
