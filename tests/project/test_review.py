@@ -121,6 +121,24 @@ def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> Non
             [("shell", "make"), ("if it fails, the agent is told how", "")],
         ),
         (
+            "gemini_cli",
+            ".gemini/settings.json",
+            '{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "node a.js", "env": {"NODE_OPTIONS": "-r ./x"}}]}]}}',
+            [("command", "NODE_OPTIONS='-r ./x' node a.js"), ("if it fails, the user is told how", "")],
+        ),
+        (
+            "copilot_cli",
+            ".github/hooks/a.json",
+            '{"version": 1, "hooks": {"preToolUse": [{"bash": "a", "env": {"CLAUDE_PROJECT_DIR": "/x"}}]}}',
+            [("command", "CLAUDE_PROJECT_DIR=/x a  (in {{workspace}})"), ("if it fails, the user is told how", "")],
+        ),
+        (
+            "claude_code",
+            "hooks/hooks.json",
+            '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "a"}]}]}}',
+            [("command", "a"), ("if it fails, the user is told how", "")],
+        ),
+        (
             "flo",
             "hub.json",
             '{"hooks": {"PreToolUse": [{"action": "log"}]}}',

@@ -58,6 +58,7 @@ from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 NAME: Final = "ai_agents"
 VOCABULARY: Final = VOCABULARIES[NAME]
+_ENVIRONMENT: Final = {"EDITED_FILE": "{{tool.input.file_path | text}}"}
 WORDING: Final = Wording(
     dialect=NAME,
     input_rule='This is only compared with names. Write "matcher": "{0}", and test tool_input in the command.',
@@ -66,7 +67,7 @@ WORDING: Final = Wording(
     phrases=OK_PHRASES,
     action_word=lambda action: "command" if isinstance(action, RunProgram) else None,
     unit="s",
-    adds_environment=True,
+    environment=_ENVIRONMENT,
     failures={ResultFormat.JSON: "exit code 2 blocks, another failure is shown"},
     run_earlier="move it up in the file",
     on_error="a failure",
@@ -221,7 +222,8 @@ def _stdin_template(event: str) -> DataTemplate:
 
 
 def _environment() -> tuple[tuple[str, Template | None], ...]:
-    return (("EDITED_FILE", parse_template("{{tool.input.file_path | text}}", PlaceholderResolver(VOCABULARY))),)
+    names = PlaceholderResolver(VOCABULARY)
+    return tuple((name, parse_template(text, names)) for name, text in _ENVIRONMENT.items())
 
 
 _EXAMPLE: Final = {

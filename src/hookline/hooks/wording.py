@@ -15,6 +15,7 @@ from hookline.hooks.event import FactPath, parse_path, path_text
 from hookline.hooks.events import event_name_in
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition, May
+from hookline.hooks.templates import Template
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 
@@ -57,7 +58,8 @@ class Wording:
     order_key: str = "order"
     order_sign: int = 1  # -1: the highest runs first
     default_order: int = 0
-    adds_environment: bool = False  # to every program, so that its variables are not the author's
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+    """The variables that every program gets, as templates, so that they are not the author's; None: with any value."""
     failures: Mapping[str, str] = field(default_factory=dict)
     """What a failure means: where it `blocks`, `ends` the round or `tells` the agent, or by how an exit code is read."""
     run_earlier: str = "give it a lower order"
@@ -97,6 +99,14 @@ class Wording:
             if text == ours or text.startswith(f"{ours}."):
                 return theirs + text[len(ours) :]
         return text
+
+    def author_variables(self, given: Iterable[tuple[str, Template | None]]) -> tuple[tuple[str, Template | None], ...]:
+        """Those of a program's environment variables that stand in the file."""
+        return tuple((name, value) for name, value in given if not self._gives(name, value))
+
+    def _gives(self, name: str, value: Template | None) -> bool:
+        ours = self.environment.get(name)
+        return name in self.environment and (ours is None or value is None or value.source == ours)
 
     def order(self, order: int) -> str:
         """As the file says it; empty for the default and where only the place in the file counts."""

@@ -83,9 +83,11 @@ def effects_of_hook(hook: Hook) -> HookEffects:
 
     words = hook.origin.wording
     action = hook.then
-    if words.adds_environment and isinstance(action, RunProgram):
-        only_if = action.only_if and replace(action.only_if, env=())
-        action = replace(action, program=replace(action.program, env=()), only_if=only_if)
+    if isinstance(action, RunProgram):
+        program, only_if = (
+            each and replace(each, env=words.author_variables(each.env)) for each in (action.program, action.only_if)
+        )
+        action = replace(action, program=program, only_if=only_if)
     said = (
         *_describe_action(action, words),
         *(_on_failure(what, text, words) for what, text in describe_outcome(hook.on_error)),

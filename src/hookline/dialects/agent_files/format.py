@@ -231,7 +231,7 @@ def _wording_of(name: str) -> Wording:
         phrases=OK_PHRASES,
         action_word=_action_word,
         unit="ms" if format.timeout_unit == MILLISECOND else "s",
-        adds_environment=True,
+        environment=format.environment,
         failures=_FAILURES,
         run_earlier="move it up in the file",
         on_error="a failure",

@@ -82,6 +82,13 @@ def body_result_parser(event_name: str, *, blocks: bool) -> ResultParser:
     return CONTEXT_RESULT_PARSER if takes_context and not blocks else RESULT_PARSER
 
 
+HOOK_ENVIRONMENT: Final = {
+    "CLAUDECODE": "1",
+    "CLAUDE_PROJECT_DIR": "{{workspace}}",
+    "CLAUDE_CODE_SESSION_ID": "{{session.id}}",
+}
+
+
 def default_timeout(event_name: str, type_: str) -> timedelta:
     if type_ in MODEL_TYPES:
         return timedelta(seconds=30 if type_ == "prompt" else 60)
@@ -90,11 +97,7 @@ def default_timeout(event_name: str, type_: str) -> timedelta:
 
 def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:
     names = PlaceholderResolver(VOCABULARY)
-    given = {
-        "CLAUDECODE": "1",
-        "CLAUDE_PROJECT_DIR": "{{workspace}}",
-        "CLAUDE_CODE_SESSION_ID": "{{session.id}}",
-    }
+    given = dict(HOOK_ENVIRONMENT)
     if is_plugin_file(file):
         given["CLAUDE_PLUGIN_ROOT"] = escape_braces(plugin_root(file))
     return tuple((name, parse_template(text, names)) for name, text in given.items())

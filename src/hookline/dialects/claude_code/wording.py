@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hookline.dialects.claude_code.names import NAME
+from hookline.dialects.claude_code.names import HOOK_ENVIRONMENT, NAME
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.post import PostEvent
@@ -39,7 +39,7 @@ WORDING: Final = Wording(
     phrases=OK_PHRASES,
     action_word=_action_word,
     unit="s",
-    adds_environment=True,
+    environment={**HOOK_ENVIRONMENT, "CLAUDE_PLUGIN_ROOT": None},
     failures={
         "blocks": "onFailure: block",
         ResultFormat.JSON: "exit code 2 blocks, another failure is shown",

@@ -150,13 +150,10 @@ def _write_directory(cwd: Template) -> str:
 
 def _write_env(program: CommandTemplate, hook: Hook, losses: list[str]) -> dict[str, str]:
     """Variables that its dialect gives to every program are not the author's."""
-    if hook.origin.wording.adds_environment:
-        if program.env:
-            losses.append("the variables that its agent gives to every hook")
-        return {}
-    return {
-        name: _plain_text("" if text is None else text.source, f"the variable {name}") for name, text in program.env
-    }
+    own = hook.origin.wording.author_variables(program.env)
+    if own != program.env:
+        losses.append("the variables that its agent gives to every hook")
+    return {name: _plain_text("" if text is None else text.source, f"the variable {name}") for name, text in own}
 
 
 def _plain_text(source: str, what: str) -> str:

@@ -14,7 +14,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import describe, optional_keys
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
-from hookline.dialects.microai.wording import WORDING
+from hookline.dialects.microai.wording import VARIABLES, WORDING
 from hookline.dialects.settings_json import (
     EventEntry,
     hook_id,
@@ -49,18 +49,6 @@ DEFAULT_TIMEOUT: Final = timedelta(milliseconds=5000)
 CONDITION_TIMEOUT: Final = timedelta(milliseconds=1000)
 MAX_TIMEOUT_MILLISECONDS: Final = 86_400_000  # one day
 
-VARIABLES: Final = {
-    "TOOL_NAME": "{{tool.name}}",
-    "INPUT": "{{tool.input | json}}",
-    "OUTPUT": "{{tool | output}}",
-    "PROMPT": "{{prompt}}",
-    "TIMESTAMP": "{{time | utc}}",
-    "SESSION_ID": "{{session.id}}",
-    "USER_NAME": "{{user.name}}",
-    "PROJECT_ROOT": "{{workspace}}",
-    "PLATFORM": "{{host.name}}",
-    "AGENT_NAME": "{{agent.name}}",
-}
 _SESSION_VARIABLES: Final = ("SESSION_ID", "TIMESTAMP", "PROJECT_ROOT", "PLATFORM", "AGENT_NAME")
 VARIABLES_BY_EVENT: Final = {
     "tool.before": ("TOOL_NAME", "INPUT", "TIMESTAMP", "SESSION_ID"),

@@ -14,6 +14,18 @@ def _action_word(action: Action) -> str | None:
     return "command" if isinstance(action, RunProgram) else None
 
 
+VARIABLES: Final = {
+    "TOOL_NAME": "{{tool.name}}",
+    "INPUT": "{{tool.input | json}}",
+    "OUTPUT": "{{tool | output}}",
+    "PROMPT": "{{prompt}}",
+    "TIMESTAMP": "{{time | utc}}",
+    "SESSION_ID": "{{session.id}}",
+    "USER_NAME": "{{user.name}}",
+    "PROJECT_ROOT": "{{workspace}}",
+    "PLATFORM": "{{host.name}}",
+    "AGENT_NAME": "{{agent.name}}",
+}
 WORDING: Final = Wording(
     dialect="microai",
     answers={**NATIVE_ANSWERS, May.DENY: "block"},
@@ -27,7 +39,7 @@ WORDING: Final = Wording(
     },
     action_word=_action_word,
     unit="ms",
-    adds_environment=True,
+    environment=VARIABLES,
     failures={
         "blocks": "continueOnFailure: false: a failure blocks",
         "ends": "continueOnFailure: false: a failure ends the remaining hooks",
