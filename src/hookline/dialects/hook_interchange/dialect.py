@@ -186,6 +186,8 @@ def _parse_condition(at: Node) -> Condition | None:
     place = at.get("matcher")
     if place is None:
         return ALWAYS
+    if at.value.get("event") not in EVENTS:
+        return ALWAYS
     if at.value.get("event") not in TOOL_EVENTS:  # the format: where there is no tool, a matcher is ignored
         what = f"{place.location}: {at.value.get('event')} has no tool, so the matcher is ignored."
         place.add_problem("ignored", what, "Remove it.", severity=Severity.WARNING)

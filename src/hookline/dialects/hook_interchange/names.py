@@ -37,12 +37,12 @@ EVENTS: Final = events_by_name(NAME)
 ABSENT_EVENTS: Final = (
     "after_compact", "file_changed", "permission_denied", "before_model", "after_model", "before_tool_selection",
     "config_change", "instructions_loaded", "task_created", "task_completed", "teammate_idle", "cwd_changed",
-    "elicitation", "elicitation_result", "file_created", "file_deleted", "before_task", "after_task", "manual_trigger",
+    "elicitation", "elicitation_result", "file_created", "file_deleted", "file_saved", "before_task", "after_task", "manual_trigger",
     "windsurf_transcript_response", "windsurf_worktree_setup", "opencode_command_before", "opencode_command_after",
     "opencode_chat_params", "opencode_chat_headers", "opencode_shell_env", "opencode_tool_definition",
     "opencode_tui_events", "cursor_agent_thought", "cursor_tab_file_read", "cursor_tab_file_edit",
 )  # fmt: skip
-"""Events of the format's registry that hookline does not fire."""
+"""Events of the format's registry and examples that hookline does not fire."""
 TOOL_EVENTS: Final = ("before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request")
 OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {
     "after_tool_execute": TOOL_SUCCEEDED,
