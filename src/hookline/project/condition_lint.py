@@ -177,11 +177,15 @@ def check_never_holds(hook: Hook) -> Iterator[Problem]:
     """An error for a guard of hookline.yaml, or one whose condition cannot be read; other formats say themselves what an
     empty list means.
     """
-    if _always_answers(hook.when, no=True):
-        is_error = hook.may_stop and (hook.origin.dialect == NATIVE.name or _has_mistake(hook.when))
-        what = f"the condition of {hook.id} can never be true."
-        severity = Severity.ERROR if is_error else Severity.WARNING
-        yield hook_problem("never-true", hook, what, hook.origin.wording.never, severity)
+    if not _always_answers(hook.when, no=True):
+        return
+    has_mistake = _has_mistake(hook.when)
+    if has_mistake and not hook.may_stop:
+        return  # the mistake has a problem of its own
+    is_error = hook.may_stop and (hook.origin.dialect == NATIVE.name or has_mistake)
+    what = f"the condition of {hook.id} can never be true."
+    hint = "Correct it; until then, the hook stops nothing." if has_mistake else hook.origin.wording.never
+    yield hook_problem("never-true", hook, what, hint, Severity.ERROR if is_error else Severity.WARNING)
 
 
 def _has_mistake(when: Condition) -> bool:

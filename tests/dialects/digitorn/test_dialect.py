@@ -23,6 +23,7 @@ from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import Limit, Scope
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
+from hookline.project.lint import lint_hooks
 from hookline.testing import ScriptedHost
 
 
@@ -181,3 +182,20 @@ def test_introspection_shows_tags_and_fires() -> None:
     assert (first["last_fire"], first["cooldown"], first["max_fires"]) == (host.clock.now(), 5.0, None)
     assert (second["agent"], second["enabled"], second["fires"], second["last_fire"]) == ("r", False, 0, None)
     assert introspect(book, host.limits, "another")[0]["fires"] == 0
+
+
+LOG = {"type": "log", "message": "x"}
+
+
+@pytest.mark.parametrize(
+    ("hook", "code"),
+    [
+        ({"On": "tool_start", "action": LOG}, "unknown-key"),
+        ({"event": "tool_start", "action": LOG}, "unknown-key"),
+        ({"condition": {"type": "expression", "expr": "turns > 5"}, "action": LOG}, "bad-expression"),
+        ({"condition": {"type": "all_of", "conditions": [{"type": "moon_phase"}]}, "action": LOG}, "unknown-condition"),
+    ],
+)
+def test_a_mistake_is_one_problem(hook: dict[str, Any], code: str) -> None:
+    loaded = load({"runtime": {"hooks": [{"id": "h", **hook}]}})
+    assert [each.code for each in (*loaded.problems, *lint_hooks(loaded.hooks))] == [code]

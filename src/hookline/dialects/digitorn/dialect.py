@@ -211,8 +211,9 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
         return None
     at, damaged = part
     readable = len(at.problems)
-    at.warn_unknown_keys(HOOK_KEYS, "a hook")
-    event = _parse_event(at)
+    misplaced = _misplaced_event(at)
+    at.warn_unknown_keys(HOOK_KEYS if misplaced is None else (*HOOK_KEYS, str(misplaced.path[-1])), "a hook")
+    event = _parse_event(at.get("on") if misplaced is None else misplaced, is_misplaced=misplaced is not None)
     when = parse_condition(at.get("condition"))
     is_readable = not has_errors(at.problems[readable:])
     id = at.get("id") if "id" in damaged else at.require("id", "Write id: name.")
@@ -241,10 +242,25 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
     )
 
 
-def _parse_event(at: Node) -> str | None:
-    on = at.get("on")
+def _misplaced_event(at: Node) -> Node | None:
+    """The event under another key than `on`. As a hook for turn_end, it would never do what its author meant."""
+    if at.get("on") is not None:
+        return None
+    others = ((key, place) for key, place in at.entries() if key not in HOOK_KEYS)
+    return next((place for key, place in others if is_typo(key, "on") or _is_event(place.value)), None)
+
+
+def _is_event(value: object) -> bool:
+    return isinstance(value, str) and value in EVENTS
+
+
+def _parse_event(on: Node | None, *, is_misplaced: bool) -> str | None:
     if on is None:
-        return None if _reports_misspelt_event(at) else EVENTS[DEFAULT_EVENT]
+        return EVENTS[DEFAULT_EVENT]
+    if is_misplaced:
+        what = f"{on.location}: the event of a hook stands under on."
+        on.add_problem("unknown-key", what, f"Write on: {on.value}.", at_key=True)
+        return None
     name = on.text()
     if name is None:
         return None
@@ -253,16 +269,6 @@ def _parse_event(at: Node) -> str | None:
         hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
         on.add_problem("unknown-event", f"{on.location}: there is no event {name!r}.", hint)
     return EVENTS.get(name)
-
-
-def _reports_misspelt_event(at: Node) -> bool:
-    """Whether the event stands under another key. As a hook for turn_end, it would never do what its author meant."""
-    for key, place in at.entries():
-        if key not in HOOK_KEYS and (is_typo(key, "on") or (type(place.value) is str and place.value in EVENTS)):
-            what = f"{place.location}: the event of a hook stands under on."
-            place.add_problem("unknown-key", what, f"Write on: {place.value}.", at_key=True)
-            return True
-    return False
 
 
 def _parse_settings(at: Node, parsed: ParsedAction | None) -> dict[str, Any]:

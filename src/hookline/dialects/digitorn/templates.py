@@ -6,13 +6,13 @@ A name that digitorn does not have stays as it is written. A path to an absent v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.config.problem import Severity
 from hookline.dialects.conversion import NotExpressible
-from hookline.formatting import closest_match
+from hookline.formatting import closest_match, is_typo
 from hookline.hooks.event import fact_path
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import (
@@ -105,12 +105,14 @@ def read_template(at: Node, text: str, *, numbers: bool = False) -> Template:
     """Text that may contain placeholders."""
     translated = translate_placeholders(text, numbers=numbers)
     _warn_unknown_placeholders(at, translated)
+    if numbers:
+        _warn_misspelt_numbers(at, text)
     return parse_template(translated.source, PlaceholderResolver(VOCABULARY))
 
 
 def read_literal(at: Node, text: str) -> str:
     """Text that digitorn does not render. A placeholder in it is a warning."""
-    if translate_placeholders(text).known:
+    if translate_placeholders(text, numbers=True).known:
         what = f"{at.location}: placeholders are not rendered here; they stay as they are written."
         at.add_problem("not-rendered", what, severity=Severity.WARNING)
     return text
@@ -136,6 +138,7 @@ def _read_data(at: Node) -> Any:
         return value
     translated = translate_placeholders(value)
     _warn_unknown_placeholders(at, translated)
+    _warn_unrendered_numbers(at, value)
     if not translated.known:
         return value
     is_single_placeholder = translated.known == 1 and not translated.unknown and DOUBLE_BRACES.fullmatch(value)
@@ -160,6 +163,28 @@ def _warn_unknown_placeholders(at: Node, translated: TranslatedText) -> None:
             at.add_problem(
                 "unknown-placeholder", what, f"There are {', '.join(PLACEHOLDERS)}.", severity=Severity.WARNING
             )
+
+
+def _warn_misspelt_numbers(at: Node, text: str) -> None:
+    for name in _names_in_single_braces(text):
+        meant = None if name in NUMBER_FACTS else next((each for each in NUMBER_FACTS if is_typo(name, each)), None)
+        if meant is not None:
+            what = f"{at.location}: {{{name}}} is not a placeholder; it stays as it is written."
+            hint = f"Did you mean {{{meant}}}?"
+            at.add_problem("unknown-placeholder", what, hint, severity=Severity.WARNING)
+
+
+def _warn_unrendered_numbers(at: Node, text: str) -> None:
+    for name in _names_in_single_braces(text):
+        if name in NUMBER_FACTS:
+            what = f"{at.location}: {{{name}}} is rendered in log and notify only; it stays as it is written."
+            at.add_problem("not-rendered", what, severity=Severity.WARNING)
+
+
+def _names_in_single_braces(text: str) -> Iterable[str]:
+    """Each once; `${name}` is a variable of a shell."""
+    found = (each for each in SINGLE_OR_DOUBLE_BRACES.finditer(text) if each[2] is not None)
+    return dict.fromkeys(each[2].strip() for each in found if not text.endswith("$", 0, each.start()))
 
 
 def write_template(text: Template | ShellTemplate, *, numbers: bool = False) -> str:
