@@ -92,6 +92,15 @@ def test_the_value_of_another_hook_is_not_meant(tmp_path: Path) -> None:
     assert lines_of(file) == [("unknown-tool", 5), ("shadowed", 8), ("unknown-tool", 9)]
 
 
+def test_a_matcher_stands_above_the_hooks_of_its_group(tmp_path: Path) -> None:
+    hook = {"type": "command", "command": "true"}
+    groups = [{"matcher": "Edit, Write", "hooks": [hook, hook]}, {"matcher": "FileWritr", "hooks": [hook]}]
+    file = tmp_path / ".ai_agents" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"hooks": {"PreToolUse": groups}}, indent=1))
+    assert lines_of(file) == [("never-matches", 5), ("unknown-tool", 18)]
+
+
 def test_a_pack_does_not_borrow_the_lines_of_the_file_that_extends_it(tmp_path: Path) -> None:
     (tmp_path / "team.yaml").write_text(NATIVE % (GOOD | {"tool": "bsh"}))
     (tmp_path / "hookline.yaml").write_text("extends: [./team.yaml]\n# bsh\n")

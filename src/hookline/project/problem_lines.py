@@ -15,7 +15,7 @@ from hookline.lazy_dataclasses import replace
 
 
 def place_problems(problems: Iterable[Problem], document: Document, hooks: Iterable[Hook]) -> list[Problem]:
-    """Those of the document's hooks move to the line of what they are about, if it stands in the hook."""
+    """Those of the document's hooks move to the line of what they are about, if it stands in the hook or its group."""
     found = list(problems)
     if not any(each.about and each.file == document.file for each in found):
         return found
@@ -30,7 +30,8 @@ def _place(problem: Problem, texts: Sequence[tuple[int, str]], begins: Sequence[
     own = [(line, text) for line, text in texts if problem.line <= line < end]
     whole = (line for line, text in own if text == problem.about)
     part = (line for line, text in own if problem.about in text)
-    line = next(whole, next(part, problem.line))
+    above = (line for line, text in reversed(texts) if line < problem.line and text == problem.about)
+    line = next(whole, next(part, next(above, problem.line)))
     return problem if line == problem.line else replace(problem, line=line)
 
 

@@ -64,7 +64,7 @@ def text_value(answer: dict[str, Any], key: str) -> str:
 def log_answer_warnings(answer: dict[str, Any], keys: Collection[str]) -> None:
     """Logs the parts of an answer that have no effect."""
     warnings = [
-        f"{_format_value(key)}, which is no key of an answer{_suggest_key(key, keys)}"
+        f"{_format_value(key)}, which is not a key of an answer, so it is ignored.{_suggest_key(key, keys)}"
         for key in answer
         if key not in keys
     ]
@@ -74,7 +74,7 @@ def log_answer_warnings(answer: dict[str, Any], keys: Collection[str]) -> None:
 
 def _suggest_key(key: str, keys: Collection[str]) -> str:
     close = difflib.get_close_matches(key[:_MAX_SHOWN_CHARS], keys, 1)
-    return f"; {close[0]} is" if close else ""
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _format_value(value: Any) -> str:
