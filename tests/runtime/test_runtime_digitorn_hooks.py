@@ -286,7 +286,7 @@ def test_a_field_that_a_tool_does_not_have_is_left_out_with_a_warning(tmp_path: 
     assert (tmp_path / "a").read_text() == "changed"
     warnings = [each.text for each in seen.of_type(StatusMessage) if each.level == "warning"]
     assert warnings == [
-        "hooks added timeout, encoding to the input of write_file, which has no such field; it was left out"
+        "write_file has no field timeout, encoding; what hooks put there was left out"
     ]
 
 

@@ -313,7 +313,7 @@ class StoredThread:
         """Leaves out fields that hooks added and the tool does not have, with a warning."""
         decision, dropped = drop_unknown_fields(decision, tool, asked)
         if dropped:
-            what = f"hooks added {', '.join(dropped)} to the input of {tool.name}, which has no such field; it was left out"
+            what = f"{tool.name} has no field {', '.join(dropped)}; what hooks put there was left out"
             self.session.emit_status(self, what, "warning")
         return decision
 
