@@ -12,6 +12,7 @@ from hookline.config.problem import Problem, Severity, errors_of
 from hookline.config.reader import salvage_file
 from hookline.dialects.dialect import (
     CONFIG_LOCATIONS,
+    DIALECT_NAMES,
     Capability,
     Dialect,
     ExtendableDialect,
@@ -21,6 +22,7 @@ from hookline.dialects.dialect import (
     get_dialect,
     recognise_dialect,
 )
+from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace
@@ -111,6 +113,9 @@ def read_source(source: Source, *, with_document: bool = False) -> ParsedFile:
     if folder is not None:
         problems = (*folder.dialect.check(folder.path, folder.display_path), *read_folders([folder]).problems)
         return ParsedFile(source, problems=problems, dialect=folder.dialect.name, folders=(folder,))
+    unnamed = _unnamed_folder_problem(source)
+    if unnamed is not None:
+        return ParsedFile(source, problems=(unnamed,))
     document, problems = salvage_file(source.path, source.display_path)
     if document is None and source.run_by:
         return ParsedFile(source)
@@ -235,6 +240,26 @@ def _code_folder(source: Source) -> CodeFolder | None:
     if not isinstance(dialect, FolderDialect) or not dialect.accepts(source.path):
         return None
     return CodeFolder(dialect, Path(os.path.abspath(source.path)), source.display_path)
+
+
+def _unnamed_folder_problem(source: Source) -> Problem | None:
+    """Code is imported only if its dialect is named."""
+    if source.dialect is not None or not (source.path.suffix == ".py" or source.path.is_dir()):
+        return None
+    for name in DIALECT_NAMES:
+        dialect = get_dialect(name)
+        if isinstance(dialect, FolderDialect) and dialect.accepts(source.path) and _has_code(dialect, source.path):
+            what = "this is code, which hookline runs only if you name its dialect."
+            hint = f"Add --dialect {name}, or write {name}: and its folder into a hookline.yaml."
+            return Problem("not-a-file", source.display_path, 1, what, hint)
+    return None
+
+
+def _has_code(dialect: FolderDialect, path: Path) -> bool:
+    try:
+        return bool(dialect.files(path))
+    except HooklineError:  # too many files
+        return True
 
 
 def _find_folders(

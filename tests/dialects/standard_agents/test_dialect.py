@@ -38,9 +38,16 @@ def test_a_folder_is_loaded_by_its_name(tmp_path: Path) -> None:
     assert not book.problems
 
 
-def test_a_folder_without_a_dialect_is_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["", "hooks.py"])
+def test_code_is_not_run_without_its_dialect(tmp_path: Path, name: str) -> None:
+    folder = write_folder(tmp_path, hooks="raise ValueError('run')")
+    with pytest.raises(hookline.ConfigError, match="Add --dialect standard_agents"):
+        load_file(folder / name)
+
+
+def test_a_folder_without_code_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(hookline.ConfigError, match="directory"):
-        load_file(write_folder(tmp_path, hooks=SHOUT))
+        load_file(tmp_path)
 
 
 def test_one_file_is_loaded_by_its_name_with_what_it_imports(tmp_path: Path) -> None:
