@@ -23,7 +23,7 @@ else:  # few conditions read shell text
 
 @dataclass(frozen=True, slots=True)
 class RecentMessagesContain:
-    """One of the last messages contains the keyword, in any case."""
+    """One of the last messages contains the keyword, in any case, as it is written or as it looks."""
 
     keyword: str
     last: int = 5
@@ -33,7 +33,8 @@ class RecentMessagesContain:
         if not isinstance(messages, list):
             return False
         wanted = self.keyword.casefold()
-        return any(wanted in _message_text(message).casefold() for message in messages[-self.last :])
+        texts = [_message_text(message).casefold() for message in messages[-self.last :]]
+        return any(wanted in text or wanted in without_invisible(text) for text in texts)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -50,14 +51,20 @@ class RecentMessagesContain:
 
 def _message_text(message: Any) -> str:
     content = message.get("content") if isinstance(message, dict) else message
-    if isinstance(content, str):
-        return content
     if isinstance(content, list):
         return "\n".join(_part_text(part) for part in content)
-    return ""
+    return content if isinstance(content, str) else ""
 
 
 def _part_text(part: Any) -> str:
+    """The text of a part. The result of a tool is a part with parts of its own."""
+    if isinstance(part, dict) and isinstance(part.get("content"), str | list):
+        inner = part["content"]
+        return inner if isinstance(inner, str) else "\n".join(filter(None, map(_own_text, inner)))
+    return _own_text(part)
+
+
+def _own_text(part: Any) -> str:
     text = part.get("text") if isinstance(part, dict) else part
     return text if isinstance(text, str) else ""
 
