@@ -47,3 +47,10 @@ def test_an_app_without_errors_compiles(tmp_path: Path, text: str) -> None:
 def test_a_file_of_our_own_format_is_an_app_too(tmp_path: Path) -> None:
     state = compile_app(tmp_path, "hookline.yaml", "hooks: []\nagent: {promt: You help.}\n")
     assert 'agent: "promt" is not a key of an agent. Did you mean prompt?' in str(state["errors"])
+
+
+def test_an_error_is_named_once_on_the_line_of_its_value(tmp_path: Path) -> None:
+    text = "hooks:\n  - id: a\n    on: tool.before\n    when:\n      tool: bsh\n    then: deny\n"
+    errors = compile_app(tmp_path, "hookline.yaml", text)["errors"]
+    assert isinstance(errors, list)
+    assert [error.partition("  ")[0] for error in errors] == ["hookline.yaml:5"]

@@ -24,6 +24,16 @@ def place_problems(problems: Iterable[Problem], document: Document, hooks: Itera
     return [_place(each, texts, begins) if each.about and each.file == document.file else each for each in found]
 
 
+def add_linted(
+    problems: Iterable[Problem], linted: Iterable[Problem], document: Document | None = None, hooks: Iterable[Hook] = ()
+) -> tuple[Problem, ...]:
+    """Both. What was already found while the hooks were loaded has its line from there."""
+    found = tuple(problems)
+    known = {(each.code, each.file, each.what) for each in found}
+    placed = linted if document is None else place_problems(linted, document, hooks)
+    return (*found, *(each for each in placed if (each.code, each.file, each.what) not in known))
+
+
 def _place(problem: Problem, texts: Sequence[tuple[int, str]], begins: Sequence[int]) -> Problem:
     following = bisect_right(begins, problem.line)
     end = begins[following] if following < len(begins) else float("inf")

@@ -12,6 +12,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import replace
 from hookline.project.lint import lint_hooks
+from hookline.project.problem_lines import add_linted
 from hookline.project.parsed_file import parse_document
 from hookline.project.sources import Source, SourceLayer
 from hookline.runtime.apps.app_loader import app_problems
@@ -46,5 +47,5 @@ def _find_problems(path: str, context: ToolContext, until: Deadline) -> Sequence
     if document is None:
         return problems
     parsed = parse_document(document, Source(context.workspace / path, path, None, SourceLayer.NAMED))
-    described = app_problems([replace(parsed, document=document)])
-    return (*parsed.problems, *lint_hooks(parsed.hooks), *described)
+    parsed = replace(parsed, document=document)
+    return (*add_linted(parsed.problems, lint_hooks(parsed.hooks), document, parsed.hooks), *app_problems([parsed]))

@@ -25,6 +25,7 @@ from hookline.hosts.call_decision import decide_without_record
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
+from hookline.project.problem_lines import add_linted
 from hookline.project.parsed_file import read_source
 from hookline.testing.case import Case, Step
 from hookline.testing.expectation import ActualResult, Difference, expand_scratch, problem_differences
@@ -208,7 +209,7 @@ def default_file_name(name: str) -> str:
 
 
 def _all_problems(book: Book) -> Sequence[Problem]:
-    return tuple(dict.fromkeys((*book.problems, *lint_hooks(book.hooks))))
+    return tuple(dict.fromkeys(add_linted(book.problems, lint_hooks(book.hooks))))
 
 
 def _format_difference(difference: Difference, step: int) -> list[str]:

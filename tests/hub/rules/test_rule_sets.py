@@ -36,6 +36,11 @@ def test_errors_are_told_with_their_line(text: str, says: str) -> None:
     assert any(says in str(problem) for problem in checked.problems)
 
 
+def test_an_error_is_told_once_on_the_line_of_its_value() -> None:
+    rule = '{"hooks": {"PreToolUse": [{"id": "a",\n"matcher": "^bahs$",\n"action": "deny"}]}}'
+    assert [(each.code, each.line) for each in check_rules(rule, "everyone").problems] == [("unknown-tool", 2)]
+
+
 def test_a_rule_that_never_acts_is_warned_about() -> None:
     text = '{"hooks": {"PreToolUse": [{"id": "a", "action": "deny"}, {"id": "b", "action": "deny"}]}}'
     checked = check_rules(text, "everyone")

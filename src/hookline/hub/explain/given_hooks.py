@@ -9,6 +9,7 @@ from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer
 from hookline.errors import ConfigError
 from hookline.hooks.hook_files import HookFile, HookFiles
+from hookline.lazy_dataclasses import replace
 from hookline.project.parsed_file import ParsedFile, parse_document
 from hookline.project.sources import Source, SourceLayer
 
@@ -19,7 +20,7 @@ def parse_given_hooks(text: str, dialect: str, name: str = "rules") -> ParsedFil
     document, problems = salvage_text(text, name)
     if document is None:
         return ParsedFile(source, problems=problems)
-    return parse_document(document, source, must_exist=False, pack_texts={})
+    return replace(parse_document(document, source, must_exist=False, pack_texts={}), document=document)
 
 
 def load_given_hooks(text: str, dialect: str, name: str = "rules") -> Book:

@@ -23,6 +23,7 @@ from hookline.hub.store.rule_table import RuleSetRow, RuleTable, RuleVersionRow
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import ParsedFile
+from hookline.project.problem_lines import add_linted
 from hookline.project.script_lint import script_problems
 from hookline.runtime.settings import ExtraHooks
 
@@ -74,8 +75,8 @@ def check_rules(text: str, set: str) -> CheckedRules:
         return CheckedRules((), (Problem("too-long", _file_name(set), 1, what),))
     parsed = parse_given_hooks(text, DIALECT, _file_name(set))
     problems = [each for each in parsed.problems if each.code != _NO_HOOKS]  # a set may be empty
-    problems += [*_commands_in(parsed), *script_problems(parsed.hooks), *lint_hooks(parsed.hooks)]
-    return CheckedRules(parsed.hooks, tuple(sorted(problems)))
+    linted = [*_commands_in(parsed), *script_problems(parsed.hooks), *lint_hooks(parsed.hooks)]
+    return CheckedRules(parsed.hooks, tuple(sorted(add_linted(problems, linted, parsed.document, parsed.hooks))))
 
 
 def _commands_in(parsed: ParsedFile) -> list[Problem]:
