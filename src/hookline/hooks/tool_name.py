@@ -29,6 +29,7 @@ from hookline.hooks.tools import (
     ToolKind,
     Vocabulary,
     is_known_name,
+    kind_of_name,
     tool_kind,
 )
 from hookline.lazy_dataclasses import dataclass, field
@@ -42,6 +43,7 @@ _ONLY_TEXT: Final = frozenset((str,))
 _KIND_GUESS: Final = "kind guess"
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
+_CHANGES_FILES: Final = frozenset((ToolKind.WRITE, ToolKind.EDIT))
 OWN_HOSTS: Final = ("hookline", "python")  # hookline's own agent, and a Python program's session
 
 McpAddress = tuple[str, str]  # server, tool
@@ -128,7 +130,9 @@ class ToolName:
         return tuple(self._forms(names) for names in readings) if len(readings) > 1 else ()
 
     def possible_names(self, event: Event) -> Readings:
-        """Its names in each reading, most likely first. A reading has several only for an MCP tool's spellings."""
+        """Its names in each reading, most likely first. A reading has several for an MCP tool's spellings, and for a tool
+        that the host uses otherwise than the vocabulary.
+        """
         try:
             tool = event.facts["tool"]
             return self._known_names[tool["name"], tool.get("kind")]
@@ -196,11 +200,17 @@ def _read_single_names(
         found = [_spell(each, vocabulary)[:1] for each in (address, *possible)]
         return _distinct([*found, *([(kind_name,)] if kind_name and guess else [])])
     if any(name in names for names in vocabulary.names.values()) or name in vocabulary.others:
-        return ((name,),)
+        return ((name, kind_name),) if kind_name and _is_used_otherwise(name, kind, vocabulary) else ((name,),)
     if kind is not ToolKind.OTHER:
         return ((kind_name or name,),)
     guessed = [(kind_name,)] if kind_name and guess else []
     return _distinct([*guessed, (name,), *(_spell(each, vocabulary)[:1] for each in possible)])
+
+
+def _is_used_otherwise(name: str, kind: ToolKind, vocabulary: Vocabulary) -> bool:
+    """Whether the host has a tool of another kind under the name: it counts as both. One tool may write and edit."""
+    kinds = {each for each, names in vocabulary.names.items() if name in names}
+    return kind not in (ToolKind.OTHER, *kinds) and not (kind in _CHANGES_FILES and kinds & _CHANGES_FILES)
 
 
 def _distinct(readings: list[tuple[str, ...]]) -> Readings:
@@ -261,6 +271,28 @@ def _guess(tool: dict[str, Any], name: str) -> KindGuess | None:
 def _signal_fields(tool: dict[str, Any]) -> tuple[str, ...]:
     input = tool.get("input")
     return call_signals(input) if isinstance(input, dict) else ()
+
+
+def other_meaning(vocabulary: str, tool: dict[str, Any]) -> dict[str, Any] | None:
+    """The call with the kind that its fields say, if that differs and only other hosts have a tool of its name."""
+    guess = guess_other_kind(vocabulary, tool)
+    return None if guess is None else {**tool, "kind": str(guess.kind)}
+
+
+def guess_other_kind(vocabulary: str, tool: dict[str, Any]) -> KindGuess | None:
+    name, input = tool.get("name"), tool.get("input")
+    if not isinstance(name, str) or not isinstance(input, dict) or not _is_of_others(vocabulary, name):
+        return None
+    if tool_kind(tool) is not kind_of_name(name):  # its host declares it
+        return None
+    guess = guess_kind(name, call_signals(input))
+    return None if guess is None or guess.kind is tool_kind(tool) else guess
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _is_of_others(vocabulary: str, name: str) -> bool:
+    own = VOCABULARIES.get(vocabulary)
+    return is_known_name(name) and (own is None or name not in own.known_names)
 
 
 def likely_kind(tool: Any, event: Event | None = None) -> ToolKind:

@@ -1,6 +1,7 @@
 """The decision about a call and the calls in it: those of a `batch` tool, or the one that a tool passes on.
 
-Nobody asks hooks about the inner calls when they are made, so they are decided with the call around them.
+Nobody asks hooks about the inner calls when they are made, so they are decided with the call around them. A call whose name
+only other hosts have in the table, for tools of another kind, is decided as both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hookline.hooks.event import Event, deep_equal
 from hookline.hooks.host import Host
 from hookline.hooks.inner_calls import has_inner_calls
 from hookline.hooks.outcome import Verdict
-from hookline.hooks.tool_name import UNKNOWN_SERVER, mcp_address
+from hookline.hooks.tool_name import UNKNOWN_SERVER, is_own_session, mcp_address, other_meaning
 from hookline.hooks.tools import NATIVE
 from hookline.lazy_dataclasses import replace
 
@@ -41,7 +42,13 @@ async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], 
     decide: fires tool.before with the `tool` facts of a call.
     """
     tool = made.event.facts.get("tool")
-    if made.denied or not isinstance(tool, dict) or not has_inner_calls(tool):
+    if made.denied or not isinstance(tool, dict):
+        return made
+    if not is_own_session(made.event):
+        host = str(made.event.read(("host", "name")))
+        other = other_meaning(host.replace("-", "_"), tool)
+        made = made if other is None else await add_inner_decisions(made, [other], None, decide)
+    if made.denied or not has_inner_calls(tool):
         return made
     from hookline.hosts.agents.payload import inner_call_facts  # most calls have no calls in them
 

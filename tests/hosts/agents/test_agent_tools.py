@@ -46,6 +46,18 @@ def test_an_unknown_tool_is_listed_once_it_was_called(machine: Machine, seen: Se
     assert "shellTool" not in _listed("codex", machine)
 
 
+def test_a_name_of_another_agents_tool_is_listed_if_it_is_used_otherwise(machine: Machine, seen: SeenTools) -> None:
+    seen.remember("droid", {"name": "process", "kind": "other", "input": {"command": "ls"}})
+    seen.remember("droid", {"name": "view", "kind": "read", "input": {"path": "a"}})  # as Copilot uses it
+    seen.remember("openclaw", {"name": "process", "kind": "other", "input": {"command": "ls"}})  # its own
+    found = _listed("droid", machine)
+    assert found["process"].kind is ToolKind.SHELL
+    assert found["process"].why == "a guess from its field command: for guards only"
+    assert not found["process"].is_known
+    assert "view" not in found
+    assert seen.read("openclaw") == {}
+
+
 def test_only_names_are_kept(machine: Machine, seen: SeenTools) -> None:
     seen.remember("cline", {"name": "shellTool", "input": {"cmd": "secret", "other": 1}})
     (file,) = seen_tools_directory(machine).iterdir()

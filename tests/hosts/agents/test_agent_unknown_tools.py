@@ -8,6 +8,7 @@ import pytest
 
 from dialect_conversion import load_hooks
 from hookline.engine.book import Book, Layer
+from hookline.engine.decision import Decision
 from hookline.hosts.agents import get_agent
 
 GUARDS = Book(
@@ -63,17 +64,48 @@ COMMAND = "echo hello-from-tool > out.txt; cat out.txt"
     ],
 )
 def test_a_guard_hears_it(tool: str, input: dict[str, Any], by: str) -> None:
-    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": tool, "tool_input": input}
-    decisions = [GUARDS.decide_now(event) for event in get_agent("claude-code").read("PreToolUse", payload).events]
+    assert by in {decision.by for decision in _decide("claude-code", tool, input)}
+
+
+@pytest.mark.parametrize("agent", ["droid", "kimi-code", "letta-code", "deepagents-code"])
+@pytest.mark.parametrize(
+    ("tool", "input", "by"),
+    [
+        ("process", {"command": COMMAND}, "shell"),  # of OpenClaw and Hermes
+        ("files", {"cmd": COMMAND}, "shell"),  # these are of hookline's own agent
+        ("memory.list", {"command": COMMAND}, "shell"),
+        ("glob", {"command": ["bash", "-c", COMMAND]}, "shell"),
+        ("sql", {"script": COMMAND}, "shell"),  # of Copilot
+        ("view", {"command": COMMAND}, "shell"),  # the same, and a read there
+        ("batch", {"calls": [{"tool": "process", "input": {"command": COMMAND}}]}, "shell"),
+        ("storage", {"path": ".env", "content": "x"}, "files"),
+        ("finish", {"path": ".env", "old_string": "a", "new_string": "b"}, "files"),  # of OpenHands
+    ],
+)
+def test_a_name_in_the_table_of_another_agent_hides_nothing(
+    agent: str, tool: str, input: dict[str, Any], by: str
+) -> None:
+    decisions = _decide(agent, tool, input)
     assert by in {decision.by for decision in decisions}
 
 
+@pytest.mark.parametrize("tool", ["process", "view"])
+def test_what_its_fields_say_allows_nothing(tool: str) -> None:
+    verdicts = [decision.verdict.word for decision in _decide("droid", tool, {"command": "ls"})]
+    assert sorted(verdicts) == ["allow", "silent"]
+
+
+@pytest.mark.parametrize(("agent", "tool"), [("claude-code", "SlashCommand"), ("openhands", "task_tracker")])
+def test_an_agents_own_table_is_certain(agent: str, tool: str) -> None:
+    (decision,) = _decide(agent, tool, {"command": COMMAND})
+    assert decision.by is None
+
+
+def _decide(agent: str, tool: str, input: dict[str, Any]) -> list[Decision]:
+    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": tool, "tool_input": input}
+    return [GUARDS.decide_now(event) for event in get_agent(agent).read("PreToolUse", payload).events]
+
+
 def test_no_guess_allows() -> None:
-    payload = {
-        "session_id": "s",
-        "hook_event_name": "PreToolUse",
-        "tool_name": "local_shell",
-        "tool_input": {"command": "ls"},
-    }
-    (event,) = get_agent("claude-code").read("PreToolUse", payload).events
-    assert GUARDS.decide_now(event).verdict.word == "silent"
+    (decision,) = _decide("claude-code", "local_shell", {"command": "ls"})
+    assert decision.verdict.word == "silent"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.kind_guess import call_signals
-from hookline.hooks.tool_name import guessed_kind, mcp_address
+from hookline.hooks.tool_name import guess_other_kind, guessed_kind, mcp_address
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, is_known_name
 from hookline.hosts.agents.machine import Machine
 from hookline.lazy_dataclasses import dataclass
@@ -28,10 +28,7 @@ class AgentTool:
     name: str
     kind: ToolKind
     why: str
-
-    @property
-    def is_known(self) -> bool:
-        return is_known_name(self.name)
+    is_known: bool = True
 
     @property
     def native_name(self) -> str:
@@ -58,11 +55,12 @@ def tools_of_agent(agent: str, machine: Machine) -> Iterator[AgentTool]:
     for name in sorted(vocabulary.others):
         yield AgentTool(agent, name, ToolKind.OTHER, "the table of tools: matched by its own name only")
     for name, fields in sorted(SeenTools(seen_tools_directory(machine)).read(agent).items()):
-        guess = guessed_kind({"name": name, "input": dict.fromkeys(fields)})
+        tool = {"name": name, "input": dict.fromkeys(fields)}
+        guess = guessed_kind(tool) or guess_other_kind(vocabulary.name, tool)
         if guess is not None:
-            yield AgentTool(agent, name, guess.kind, f"a guess from {guess.why}: for guards only")
+            yield AgentTool(agent, name, guess.kind, f"a guess from {guess.why}: for guards only", is_known=False)
         elif not is_known_name(name):
-            yield AgentTool(agent, name, ToolKind.OTHER, "unknown: matched by its own name only")
+            yield AgentTool(agent, name, ToolKind.OTHER, "unknown: matched by its own name only", is_known=False)
 
 
 def seen_tools_directory(machine: Machine) -> Path:
@@ -91,10 +89,10 @@ class SeenTools:
 
     def remember(self, agent: str, tool: Any) -> None:
         """Does nothing for a tool that is known, or if the file cannot be written."""
-        name = tool.get("name") if isinstance(tool, Mapping) else None
+        name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME_LENGTH or not name.isprintable():
             return
-        if is_known_name(name) or mcp_address(name) is not None:
+        if guess_other_kind(agent.replace("-", "_"), tool) is None and (is_known_name(name) or mcp_address(name)):
             return
         known = self.read(agent)
         if name in known or len(known) >= _MAX_NAMES:

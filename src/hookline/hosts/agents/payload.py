@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from hookline.errors import ConditionError
 from hookline.hooks.inner_calls import INNER_CALL_KEYS, find_inner_calls, is_input_schema
-from hookline.hooks.tool_name import UNKNOWN_SERVER
+from hookline.hooks.tool_name import UNKNOWN_SERVER, other_meaning
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
 from hookline.lazy_dataclasses import dataclass, field
 
@@ -294,7 +294,7 @@ def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind |
     """The `tool` facts of one call, one for each of its parts and for each call that it makes itself."""
     known = kind or kind_in_vocabulary(vocabulary, name)
     try:
-        found = list(islice(_nested_facts(vocabulary, name, known, input, 0), MAX_PARTS + 1))
+        found = list(islice(_nested_facts(vocabulary, name, known, input, 0, is_certain=bool(kind)), MAX_PARTS + 1))
         _check_parts(len(found))
     except (_TooManyPartsError, ConditionError) as error:
         parts = error.count if isinstance(error, _TooManyPartsError) else MAX_PARTS + 1
@@ -314,10 +314,16 @@ def inner_call_facts(vocabulary: str, input: Any) -> list[Facts] | None:
     return [facts for facts in found if facts["name"]]
 
 
-def _nested_facts(vocabulary: str, name: str, kind: ToolKind, input: Any, depth: int) -> Iterator[Facts]:
+def _nested_facts(
+    vocabulary: str, name: str, kind: ToolKind, input: Any, depth: int, *, is_certain: bool = False
+) -> Iterator[Facts]:
     """An agent does not ask about the calls of its `batch` tool."""
     for each, part in split_call(name, kind, input):
-        yield {"name": name, "kind": str(each), "input": _input_fields(each, part)}
+        facts = {"name": name, "kind": str(each), "input": _input_fields(each, part)}
+        yield facts
+        other = None if is_certain else other_meaning(vocabulary, facts)
+        if other is not None:
+            yield other
     if kind is not ToolKind.OTHER:
         return
     for called, given in find_inner_calls(input):
