@@ -78,6 +78,41 @@ def test_progress_of_a_copilot_hook_is_no_answer(indent: int | None) -> None:
     assert parse(ResultFormat.COPILOT, progress) == Outcome()
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    "around",
+    [
+        "checking\nANSWER",
+        "checking ANSWER",
+        "ANSWER\nchecked",
+        "ANSWER ANSWER",
+        "[ANSWER]",
+        'ANSWER\n{"permissionDecision": "allow"}',
+        '{"permissionDecision": "allow"}\nANSWER',
+        '{"type": "progress"}\nANSWER',  # without a message, it is no progress
+        '{"type": "progress", "message": 5}\nANSWER',
+        '{"type": "progress", "message": "a"} ANSWER',  # progress has a line of its own
+        '{"level": "info"}\nANSWER\n{"level": "info"}',
+        '{"level": "info"\nANSWER',
+    ],
+)
+def test_a_deny_is_obeyed_in_output_that_copilot_ignores(around: str, indent: int | None) -> None:
+    """Copilot 1.0.102 ignores output that is anything but one object and progress. Nothing else is read there."""
+    deny = json.dumps(DENIES["copilot"], indent=indent)
+    outcome = parse(ResultFormat.COPILOT, around.replace("ANSWER", deny))
+    assert (outcome.verdict, outcome.reason) == (Verdict.DENY, "no")
+    change = json.dumps({"modifiedArgs": {"command": "ls"}, "additionalContext": "x"}, indent=indent)
+    assert counts_as(ResultFormat.COPILOT, around.replace("ANSWER", change)) == Outcome()
+
+
+def test_progress_of_a_copilot_hook_has_a_message() -> None:
+    """Seen in Copilot CLI 1.0.102: without one, it is the answer."""
+    deny = DENIES["copilot"]
+    assert parse(ResultFormat.COPILOT, {"type": "progress", **deny}).verdict is Verdict.DENY
+    assert parse(ResultFormat.COPILOT, {"type": "progress", "message": "", **deny}) == Outcome()
+    assert parse(ResultFormat.COPILOT, json.dumps({"type": "progress", "message": "a"}, indent=2)) == Outcome()
+
+
 @pytest.mark.parametrize(
     ("format", "lines"),
     [

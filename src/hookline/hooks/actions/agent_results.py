@@ -30,10 +30,12 @@ from hookline.hooks.outcome import SILENT, ActionError, Audience, FailureKind, N
 from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import to_host_fields
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import json
 
 _CLAUDE_PARSER: Final = ResultParser(ResultFormat.CLAUDE)
 _TEXT_CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
 _CONTROL_LINE: Final = "HOOK_CONTROL\t"
+_MAX_ATTEMPTS: Final = 100
 _VERDICT_WORDS: Final = {
     "allow": Verdict.SILENT,
     "approve": Verdict.SILENT,
@@ -232,17 +234,38 @@ def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
         return Outcome(notes=(Note(given),)) if given else SILENT
     if finished.exit_code:
         raise _failure(finished)
-    answer = _last_object(strip_padding(text), finished, event)
-    if answer is None:
+    answer = _read_object(text, finished, event)
+    if answer is not None:
+        return _parse_copilot_answer(answer, event)
+    found = _objects_in(text)
+    if not found:
         _reject_invalid_json(text)
-        return SILENT
-    return _parse_copilot_answer(answer, event)
+    outcomes = (_parse_copilot_answer(each, event) for each in found)
+    return next((each for each in outcomes if each.verdict >= Verdict.ASK or each.halt), SILENT)
 
 
 def _without_progress(text: str) -> str:
-    """Copilot takes progress out of the output, wherever it stands."""
-    lines = text.split("\n")
-    return "\n".join(line for line in lines if _object_or_empty(line).get("type") != "progress")
+    """Copilot takes progress out of the output, wherever it stands: a line that is an object with a message."""
+    return "\n".join(line for line in text.split("\n") if not _is_progress(_object_or_empty(line)))
+
+
+def _is_progress(line: dict[str, Any]) -> bool:
+    return line.get("type") == "progress" and isinstance(line.get("message"), str)
+
+
+def _objects_in(text: str) -> list[dict[str, Any]]:
+    """The JSON objects in a text. After the attempts, whatever is left is no answer to any reader."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    for _ in range(_MAX_ATTEMPTS):
+        at = text.find("{", at)
+        if at < 0:
+            break
+        try:
+            value, at = decoder.raw_decode(text, at)
+            found.append(value)
+        except (ValueError, RecursionError):
+            at += 1
+    return found
 
 
 def _object_or_empty(text: str) -> dict[str, Any]:
