@@ -113,7 +113,7 @@ def test_without_an_answer_no_tool_runs_and_no_prompt_is_sent(machine: Machine, 
 
 
 def test_without_a_launcher_a_tool_does_not_run(machine: Machine) -> None:
-    assert "did not answer" in run_plugin(machine, BEFORE)["result"]["thrown"]
+    assert "hookline could not be run" in run_plugin(machine, BEFORE)["result"]["thrown"]
 
 
 def test_unknown_events_do_not_call_hookline(machine: Machine) -> None:

@@ -27,11 +27,11 @@ export default {
       const payload = { event: name, directory: known, input, context: { agentId, sessionId, sessionKey, runId } }
       try {
         const answer = await callLauncher(name, payload, undefined)
-        if (answer.message) api.logger?.warn?.(`hookline: ${answer.message}`)
+        if (answer.message) api.logger?.warn?.(answer.message)
         return answer
       } catch (error) {
-        if (error.code === "ENOENT" && MISSING === "open") return {}
-        throw new Error(`hookline did not answer: ${error.message}. Run: hookline doctor THE_NAME`)
+        if (isOpen(error)) return {}
+        throw new Error(explain(error))
       }
     }
 

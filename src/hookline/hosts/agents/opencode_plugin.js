@@ -19,10 +19,8 @@ export const Hookline = async ({ client, directory, worktree }) => {
     try {
       answer = await callLauncher(event, { event, directory, worktree, input, output }, directory)
     } catch (error) {
-      const text = `hookline did not answer: ${error.message}. Run: hookline doctor THE_NAME`
-      const open = error.code === "ENOENT" && MISSING === "open"
-      if (FAIL_CLOSED.has(event) && !open) throw new Error(text)
-      showMessage(text)
+      if (FAIL_CLOSED.has(event) && !isOpen(error)) throw new Error(explain(error))
+      showMessage(explain(error))
       return {}
     }
     showMessage(answer.message)

@@ -20,10 +20,8 @@ export default function (pi) {
       showMessage(ctx, answer.message)
       return answer
     } catch (error) {
-      const text = `hookline did not answer: ${error.message}. Run: hookline doctor THE_NAME`
-      const open = error.code === "ENOENT" && MISSING === "open"
-      if (FAIL_CLOSED.has(event.type) && !open) return { deny: text }
-      showMessage(ctx, text)
+      if (FAIL_CLOSED.has(event.type) && !isOpen(error)) return { deny: explain(error) }
+      showMessage(ctx, explain(error))
       return {}
     }
   }
