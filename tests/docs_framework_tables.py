@@ -13,7 +13,18 @@ from hookline.frameworks.support import ANSWERS, FrameworkSupport
 from hookline.hooks.events import EVENTS
 
 _FOLDER = Path(hookline.frameworks.__file__).parent
-_SHARED = ("__init__", "agent_run", "conversation", "decided_call", "framework_hooks", "request_messages", "support")
+_SHARED = (
+    "__init__",
+    "agent_run",
+    "argument_shapes",
+    "conversation",
+    "decided_call",
+    "framework_hooks",
+    "request_messages",
+    "shape_readers",
+    "support",
+    "tool_defaults",
+)
 
 
 def all_support() -> list[FrameworkSupport]:
