@@ -17,6 +17,7 @@ from hookline.engine.decision import Decision
 from hookline.frameworks.conversation import Conversation
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage, UnusableMessages, messages_after_hooks
 from hookline.frameworks.support import REQUEST_EVENTS
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, ToolDefaults
 from hookline.hooks.event import MISSING, deep_equal
 from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.outcome import Audience, Note, NotePlace, Verdict
@@ -45,17 +46,31 @@ class FrameworkCall:
     name: str
     input: dict[str, Any]  # plain data
     id: str = field(default_factory=new_call_id)
+    defaults: ToolDefaults = field(default=NO_DEFAULTS, compare=False)  # of its tool
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The input as hooks and people see it: with the defaults."""
+        return self.defaults.fill(self.input)
 
     @property
     def key(self) -> str:
-        """Models may give several calls the same id."""
-        return f"{self.id}\n{self.name}\n{json.dumps(self.input, sort_keys=True, default=str)}"
+        """Models may give several calls the same id. A default makes no difference, whether it is given or not."""
+        return f"{self.id}\n{self.name}\n{json.dumps(self.shown, sort_keys=True, default=str)}"
+
+    def has_input_of(self, other: FrameworkCall) -> bool:
+        return deep_equal(self.shown, other.shown)
+
+    def with_shown(self, left: dict[str, Any]) -> FrameworkCall:
+        """The call that hooks left. The tool itself puts in the defaults that they left alone."""
+        return replace(self, input=self.defaults.leave_out(left, self.input))
 
 
 @dataclass(frozen=True, slots=True)
 class _OpenCall:
     decision: Decision
     call: FrameworkCall
+    decided: FrameworkCall  # without what hooks removed from it
     asked: Decision | None = None  # approval.request
     approved: bool | None = None  # what a person answered
 
@@ -73,7 +88,7 @@ class _OpenCall:
 class CallAnswer:
     """What to do with a tool call: exactly one of `refusal`, `question` and `input`."""
 
-    input: dict[str, Any] | None = None  # run the tool with this input
+    input: dict[str, Any] | None = None  # give the tool this input; its defaults are not in it
     refusal: str | None = None  # do not run it; the model reads this
     question: Question | None = None  # ask a person in the framework's own way, then call before_tool again
     is_changed: bool = False  # hooks changed the input
@@ -363,7 +378,7 @@ class AgentRun:
             return CallAnswer(refusal=refused)
         opened = self.conversation.open_calls.pop(call.key, None)
         if opened is None:
-            opened = _OpenCall(await self._fire("tool.before", tool=self._tool_facts(call), call=call), call)
+            opened = await self._decide_call(call)
             approved = approved and self._take_approval(opened)
         answer, opened = await self._answer_call(call, opened, approved)
         if is_preview or answer.question is not None:
@@ -374,6 +389,21 @@ class AgentRun:
             notes = _join(self._call_notes.pop(call.id, ()))
             return CallAnswer(refusal=f"{answer.refusal}\n{notes}" if notes else answer.refusal, halts=answer.halts)
         return answer
+
+    async def _decide_call(self, call: FrameworkCall) -> _OpenCall:
+        """The tool puts its default in the place of an argument that hooks removed, so they decide about the default, too."""
+        facts = self._tool_facts(call)
+        decision = await self._fire("tool.before", tool=facts, call=call)
+        left = decision.event.read(("tool", "input"))
+        is_changed = isinstance(left, dict) and not deep_equal(left, facts["input"])
+        if decision.denied or decision.halt or not is_changed:
+            return _OpenCall(decision, call, call)
+        after = call.with_shown(left)
+        if deep_equal(after.shown, left):
+            return _OpenCall(decision, call, call)
+        again = await self._fire("tool.before", tool={**facts, "input": after.shown}, call=call)
+        is_weaker = decision.verdict is Verdict.ASK and again.verdict < Verdict.ASK
+        return _OpenCall(replace(decision, event=again.event) if is_weaker else again, call, after)
 
     def _take_approval(self, opened: _OpenCall) -> bool | None:
         """None: what the person read was another input, or another tool. In another process, nobody knows what it was."""
@@ -411,7 +441,11 @@ class AgentRun:
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):
             return CallAnswer(refusal=f"A hook replaced the input of {call.name} with something else."), opened
-        go = CallAnswer(left, is_changed=not deep_equal(left, call.input))
+        is_changed = not deep_equal(left, call.shown)
+        after = opened.decided.with_shown(left) if is_changed else call
+        if not deep_equal(after.shown, left):
+            return CallAnswer(refusal=removed_default_reason(call.name, left, after.shown)), opened
+        go = CallAnswer(after.input, is_changed=is_changed)
         if decision.verdict is not Verdict.ASK:
             return go, opened
         if opened.asked is None:
@@ -429,8 +463,7 @@ class AgentRun:
             return CallAnswer(refusal=refusal, halts=asked.halt), opened
         if asked is not None and asked.verdict is Verdict.ALLOW:
             return go, opened
-        assert go.input is not None
-        question = Question(decision.full_reason, call.name, go.input, decision.by)
+        question = Question(decision.full_reason, call.name, decision.event.read(("tool", "input")), decision.by)
         if opened.approved is None:
             if approved is None:
                 if not around.can_ask and self.hooks.support.pauses:
@@ -445,7 +478,7 @@ class AgentRun:
     async def after_tool(
         self, call: FrameworkCall, result: Any, *, input: dict[str, Any] | None = None, error: str | None = None
     ) -> ResultAnswer:
-        """What the model reads. `input` is the one that the tool ran with; `error` is set if the tool failed."""
+        """What the model reads. `input` is the one that the tool was given; `error` is set if the tool failed."""
         self.conversation.tool_calls += 1
         plain = to_plain_value(result)
         try:
@@ -462,7 +495,8 @@ class AgentRun:
             ended["result"] = plain
         if error is not None:
             ended["error"] = error
-        facts = {**self._tool_facts(call), **({} if input is None else {"input": input}), **ended}
+        ran = call if input is None else replace(call, input=input)
+        facts = {**self._tool_facts(ran), **ended}
         heard = self.hooks.session.book.hears
         shown = "tool.succeeded" if error is None else "tool.failed"
         for event in (shown, "tool.after", "tool.store"):
@@ -651,7 +685,7 @@ class AgentRun:
             "kind": self.hooks.kind_of(call.name),
             "id": call.id,
             "caller": "",
-            "input": to_plain_value(call.input),
+            "input": to_plain_value(call.shown),
         }
 
     def _failure(self, what: str, error: BaseException) -> str:
@@ -677,6 +711,14 @@ def error_code(error: BaseException) -> str:
     """By the name of the exception's class: every vendor's SDK has its own classes."""
     name = type(error).__name__.lower()
     return next((code for word, code in _ERROR_WORDS if word in name), "internal")
+
+
+def removed_default_reason(tool: str, left: dict[str, Any], shown: dict[str, Any]) -> str:
+    """Why a tool does not run with what hooks left, if it puts in what they removed."""
+    removed = ", ".join(name for name in shown if name not in left) or "a value"
+    return (
+        f"Not run: a hook removed {removed} from the input of {tool}, which has a default. Hooks must keep or set it."
+    )
 
 
 def _join(texts: Any) -> str:

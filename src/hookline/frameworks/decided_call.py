@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall
-from hookline.hooks.event import deep_equal
 from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import dataclass, replace
 
@@ -66,7 +65,7 @@ class DecidedCall:
 
     async def _decide(self, call: FrameworkCall, *, approved: bool | None = None) -> CallAnswer:
         """The same call as before needs no new decision."""
-        is_same = call.name == self.call.name and deep_equal(call.input, self.call.input)
+        is_same = call.name == self.call.name and call.has_input_of(self.call)
         if is_same and self.run.halted is None:
             return CallAnswer(call.input)
         answer = await self.run.before_tool(call, approved=approved)
