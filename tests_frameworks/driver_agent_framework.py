@@ -59,9 +59,9 @@ class TrialClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
 
 def make_agent(trial: Trial, middleware: Any = None) -> tuple[Agent, Any]:
     @tool(approval_mode="never_require")
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = middleware or hookline_middleware(**trial.options)
     return Agent(TrialClient(trial), name="main", tools=[bash], middleware=hooks), hooks
@@ -138,9 +138,9 @@ def run_approved(trial: Trial) -> None:
     """A person approves each call in the framework's own way, and hooks decide afterwards."""
 
     @tool(approval_mode="always_require")
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = hookline_middleware(**trial.options)
     agent = Agent(TrialClient(trial), name="main", tools=[bash], middleware=hooks)
@@ -161,9 +161,9 @@ def run_tools_of_the_run(trial: Trial) -> None:
     agent = Agent(TrialClient(trial), name="main", middleware=hooks)
 
     @tool(approval_mode="never_require")
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     async def go() -> None:
         trial.final = (await agent.run(trial.prompt, tools=[bash])).text

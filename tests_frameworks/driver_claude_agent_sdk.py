@@ -108,9 +108,12 @@ def _run(trial: Trial, in_bypass: bool) -> None:
 def scripted_options(trial: Trial, **more: Any) -> Iterator[ClaudeAgentOptions]:
     """Options for a Claude Code that has a home of its own, the trial's tool and the trial's model."""
 
-    @tool("bash", "Runs a command.", {"command": str})
+    properties = {"command": {"type": "string"}, "mode": {"type": "string", "default": "own"}}
+
+    @tool("bash", "Runs a command.", {"type": "object", "properties": properties, "required": ["command"]})
     async def bash(arguments: dict[str, Any]) -> dict[str, Any]:
-        return {"content": [{"type": "text", "text": trial.bash(arguments["command"])}]}
+        text = trial.bash(arguments["command"], arguments.get("mode", "own"))
+        return {"content": [{"type": "text", "text": text}]}
 
     server = Server(("127.0.0.1", 0), Handler)
     server.trial = trial

@@ -56,8 +56,8 @@ def make_tool(trial: Trial) -> BaseTool:
         name: str = "bash"
         description: str = "Runs a command."
 
-        def _run(self, command: str) -> str:
-            return trial.bash(command)
+        def _run(self, command: str, mode: str = "own") -> str:
+            return trial.bash(command, mode)
 
     return Bash()
 
@@ -143,9 +143,9 @@ def run_decorated(trial: Trial) -> None:
     """A tool made of a function."""
 
     @tool("bash")
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     _with_hooks(trial, lambda: make_crew(trial, make_agent(trial, tools=[bash])).kickoff())
 

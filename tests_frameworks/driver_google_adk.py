@@ -48,9 +48,9 @@ class TrialModel(BaseLlm):
 
 
 def make_agent(trial: Trial, name: str = "main") -> LlmAgent:
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return LlmAgent(name=name, model=TrialModel(model="scripted", trial=trial), tools=[bash])
 
@@ -120,9 +120,9 @@ def run_workflow(trial: Trial) -> None:
     commands = [command for commands in trial.steps for command in commands]
     trial.requests.append("no model")
 
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     for command in commands:
         start = FunctionNode(func=_constant(command), name="start")
@@ -140,9 +140,9 @@ def _constant(command: str) -> Any:
 def run_confirmed(trial: Trial) -> None:
     """A person confirms each call in ADK's own way, and hooks decide before and after."""
 
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     trial.approves = True
     trial.steps = [[command] for commands in trial.steps for command in commands]
@@ -155,9 +155,9 @@ def run_toolset(trial: Trial) -> None:
 
     class Tools(BaseToolset):
         async def get_tools(self, readonly_context: Any = None) -> list[Any]:
-            def sh(command: str) -> str:
+            def sh(command: str, mode: str = "own") -> str:
                 """Runs a command."""
-                return trial.bash(command)
+                return trial.bash(command, mode)
 
             return [FunctionTool(sh)]
 

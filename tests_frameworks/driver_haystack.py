@@ -36,9 +36,9 @@ class TrialGenerator:
 
 
 def make_agent(trial: Trial) -> tuple[Agent, Any]:
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = hookline_hooks(**trial.options)
     agent = Agent(chat_generator=TrialGenerator(trial), tools=[create_tool_from_function(bash)], hooks=hooks)
@@ -87,9 +87,9 @@ def run_subagent(trial: Trial) -> None:
 
 
 def run_tools_of_the_run(trial: Trial) -> None:
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = hookline_hooks(**trial.options)
     agent = Agent(chat_generator=TrialGenerator(trial), hooks=hooks)

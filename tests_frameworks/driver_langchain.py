@@ -43,9 +43,9 @@ class ScriptedModel(BaseChatModel):
 
 def make_tool(trial: Trial) -> Any:
     @tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     bash.handle_tool_error = False
     return bash

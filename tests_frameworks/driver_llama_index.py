@@ -90,9 +90,9 @@ class TrialModel(FunctionCallingLLM):
 
 
 def make_tool(trial: Trial, **more: Any) -> FunctionTool:
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return FunctionTool.from_defaults(bash, **more)
 
@@ -256,10 +256,10 @@ def run_copy(trial: Trial) -> None:
 def run_context_tool(trial: Trial) -> None:
     """A tool that gets the workflow's context."""
 
-    async def bash(ctx: Context, command: str) -> str:
+    async def bash(ctx: Context, command: str, mode: str = "own") -> str:
         """Runs a command."""
         await ctx.store.set("seen", command)
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     bash.__annotations__["ctx"] = Context  # LlamaIndex does not resolve the text
     hooks = HooklineHooks(**trial.options)

@@ -51,9 +51,9 @@ def _text(content: Any) -> str:
 
 def make_agent(trial: Trial) -> tuple[Any, HooklineHooks]:
     @function_tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = HooklineHooks(**trial.options)
     agent = Agent("main", model=TrialModel(trial), tools=[bash])
@@ -114,9 +114,9 @@ def run_as_tool(trial: Trial) -> None:
     """Only the outer agent is installed; the inner one is reached through its tool."""
 
     @function_tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     inner = Agent("inner", model=TrialModel(trial), tools=[bash])
     delegate = inner.as_tool("delegate", "Gives the task to another agent.")
@@ -135,9 +135,9 @@ def run_as_tool(trial: Trial) -> None:
 
 def run_handoff(trial: Trial) -> None:
     @function_tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     inner = Agent("inner", model=TrialModel(trial), tools=[bash])
     script = ScriptedModel([[function_call("transfer_to_inner", {}, call_id="o1")]])
@@ -179,9 +179,9 @@ def run_own_tools(trial: Trial) -> None:
 
 def make_unguarded_agent(trial: Trial) -> Agent[Any]:
     @function_tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return Agent("inner", model=TrialModel(trial), tools=[bash])
 
@@ -204,9 +204,9 @@ def run_late_tool(trial: Trial) -> None:
     agent = hooks.install(Agent("main", model=TrialModel(trial)))
 
     @function_tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     agent.tools.append(bash)
     try:
@@ -233,9 +233,9 @@ def run_restored(trial: Trial) -> None:
 
     def new_agent() -> tuple[Agent[Any], HooklineHooks]:
         @function_tool(needs_approval=True)
-        def bash(command: str) -> str:
+        def bash(command: str, mode: str = "own") -> str:
             """Runs a command."""
-            return trial.bash(command)
+            return trial.bash(command, mode)
 
         hooks = HooklineHooks(**trial.options)
         return hooks.install(Agent("main", model=model, tools=[bash])), hooks

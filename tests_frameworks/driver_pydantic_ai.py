@@ -53,9 +53,9 @@ def make_agent(trial: Trial, **more: Any) -> tuple[Any, HooklineCapability]:
     agent: Any = Agent(make_model(trial), name="main", capabilities=[hooks], **more)
 
     @agent.tool_plain
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return agent, hooks
 
@@ -175,9 +175,9 @@ def _toolset(trial: Trial, **more: Any) -> Any:
     toolset: Any = FunctionToolset()
 
     @toolset.tool_plain(**more)
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return toolset
 

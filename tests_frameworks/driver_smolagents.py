@@ -41,11 +41,14 @@ def make_tool(trial: Trial) -> Tool:
     class Bash(Tool):
         name = "bash"
         description = "Runs a command."
-        inputs = {"command": {"type": "string", "description": "the command"}}  # noqa: RUF012
+        inputs = {  # noqa: RUF012
+            "command": {"type": "string", "description": "the command"},
+            "mode": {"type": "string", "description": "how to run it", "nullable": True},
+        }
         output_type = "string"
 
-        def forward(self, command: str) -> str:
-            return trial.bash(command)
+        def forward(self, command: str, mode: str | None = "own") -> str:
+            return trial.bash(command, mode)
 
     return Bash()
 
@@ -87,13 +90,14 @@ def run_decorated(trial: Trial) -> None:
     """A tool made of a function."""
 
     @tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command.
 
         Args:
             command: the command
+            mode: how to run it
         """
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     hooks = HooklineHooks(**trial.options)
     agent = ToolCallingAgent(tools=[bash], model=TrialModel(trial), verbosity_level=0, max_steps=12)

@@ -45,9 +45,9 @@ class TrialModel(Model):
 
 def make_tool(trial: Trial) -> Any:
     @tool
-    def bash(command: str) -> str:
+    def bash(command: str, mode: str = "own") -> str:
         """Runs a command."""
-        return trial.bash(command)
+        return trial.bash(command, mode)
 
     return bash
 

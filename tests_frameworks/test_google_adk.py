@@ -361,5 +361,5 @@ def test_a_person_can_read_the_input_that_would_run() -> None:
             shown.extend(each.payload["input"] for each in event.actions.requested_tool_confirmations.values())
 
     _run(trial, make_agent(trial), before=(Reading("reading"), Alternating("git push a")))
-    assert {"command": "git push a"} in shown
+    assert {"command": "git push a", "mode": "own"} in shown
     assert trial.ran == []

@@ -260,7 +260,7 @@ def test_a_person_is_asked_about_a_changed_call(approves: bool) -> None:
     config = {"configurable": {"thread_id": "t1"}}
     state = agent.invoke({"messages": [("user", "Go.")]}, config)
     (question,) = state["__interrupt__"]
-    assert question.value["action_requests"][0]["args"] == {"command": "git push"}
+    assert question.value["action_requests"][0]["args"] == {"command": "git push", "mode": "own"}
     agent.invoke(Command(resume=approves), config)
     assert trial.ran == (["git push"] if approves else [])
     assert len([each for each in record() if each["event"] == "tool.before"]) == 2
@@ -337,7 +337,7 @@ def test_a_tool_that_earlier_middleware_runs_with_arguments_alone_is_decided_abo
     assert trial.ran == ["echo altered"]
     assert "ran echo altered ***" in trial.read_last
     (after,) = [each for each in record() if each["event"] == "tool.after"]
-    assert (after["tool"], after["input"]) == ("bash", {"command": "echo altered"})
+    assert (after["tool"], after["input"]) == ("bash", {"command": "echo altered", "mode": "own"})
 
 
 @RUNS

@@ -22,6 +22,11 @@ def _decisions(event: str) -> list[tuple[str, str]]:
     return [(each["verdict"], each.get("hook") or "") for each in record() if each.get("event") == event]
 
 
+def _inputs(event: str) -> list[Any]:
+    """The input in each record of the event."""
+    return [each["input"] for each in record() if each.get("event") == event]
+
+
 def _agent_paths(names: str = "AGENT_PATHS") -> list[Any]:
     wanted = getattr(DRIVER, names, DRIVER.AGENT_PATHS)
     return [pytest.param(DRIVER.PATHS[name], id=name) for name in wanted]
@@ -46,6 +51,43 @@ def test_the_tool_runs_with_the_changed_input(run: Any) -> None:
     assert trial.ran == ["echo altered"]
     assert "ran echo altered ***" in trial.read_last
     assert _decisions("tool.before") == [("silent", "alter")] or _decisions("tool.before") == [("silent", "")]
+
+
+@pytest.mark.parametrize("run", _agent_paths())
+def test_a_guard_sees_a_default_of_the_tool(run: Any) -> None:
+    trial = Trial([["echo default"]])
+    run(trial)
+    assert trial.ran == []
+    assert "Not in this mode. (hook no-defaults, " in trial.read_last
+    assert _decisions("tool.before") == [("deny", "no-defaults")]
+
+
+@pytest.mark.parametrize("run", _agent_paths())
+def test_the_tool_runs_with_a_default_that_hooks_changed(run: Any) -> None:
+    trial = Trial([["echo set-mode"]])
+    run(trial)
+    assert (trial.ran, trial.modes) == (["echo set-mode"], ["set"])
+    assert len(_decisions("tool.before")) == 1
+    assert _inputs("tool.after") == [{"command": "echo set-mode", "mode": "set"}]
+
+
+@pytest.mark.parametrize("run", _agent_paths())
+def test_the_tool_runs_with_its_own_default(run: Any) -> None:
+    trial = Trial([["echo a"], ["echo plain"]])
+    run(trial)
+    assert (trial.ran, trial.modes) == (["echo a", "echo altered"], ["own", "own"])
+    shown = [{"command": "echo a", "mode": "own"}, {"command": "echo plain", "mode": "own"}]
+    assert _inputs("tool.before") == shown
+    assert _inputs("tool.after") == [shown[0], {"command": "echo altered", "mode": "own"}]
+
+
+@pytest.mark.parametrize("run", _agent_paths())
+def test_a_default_that_hooks_remove_is_not_run_with(run: Any) -> None:
+    """The tool would put it in again."""
+    trial = Trial([["echo drop-mode"]])
+    run(trial)
+    assert trial.ran == []
+    assert "a hook removed mode from the input of" in trial.read_last
 
 
 @pytest.mark.parametrize("run", _agent_paths())

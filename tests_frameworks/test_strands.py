@@ -149,7 +149,7 @@ def test_an_agent_without_hooks_inside_of_a_tool_stays_as_it_is() -> None:
     trial, inner = Trial([["echo a"]]), Trial([["rm y"]])
     agent, hooks = make_agent(trial)
     other = Agent(model=TrialModel(inner), tools=[make_tool(inner)], callback_handler=None)
-    trial.bash = lambda command: str(other("Go."))  # type: ignore[method-assign]
+    trial.bash = lambda command, mode: str(other("Go."))  # type: ignore[method-assign]
     to_end(agent)
     hooks.close()
     assert inner.ran == ["rm y"]

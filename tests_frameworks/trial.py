@@ -27,6 +27,7 @@ class Trial:
     options: dict[str, Any] = field(default_factory=lambda: {"config": CONFIG})
     approves: bool | None = None  # what a person answers in the framework's own way
     ran: list[str] = field(default_factory=list)
+    modes: list[str] = field(default_factory=list)  # of what ran: an argument that the model never gives
     requests: list[str] = field(default_factory=list)  # everything that the model read, one text for each request
     final: str = ""
     halted: str = ""
@@ -34,8 +35,9 @@ class Trial:
     shares_ids: bool = False  # the model gives all calls of a turn the same id
     fails_at: int | None = None  # the request from which on the model cannot be reached
 
-    def bash(self, command: str) -> str:
+    def bash(self, command: str, mode: str = "own") -> str:
         self.ran.append(command)
+        self.modes.append(mode)
         if "fail" in command:
             raise ValueError(f"failed with s3cret: {command}")
         return f"ran {command} s3cret"

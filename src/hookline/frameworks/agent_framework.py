@@ -18,6 +18,7 @@ from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import new_call_id
@@ -86,13 +87,14 @@ class _Shared:
         _agent_run.set(run)
         return run
 
-    async def take_answer(self, run: AgentRun, content: Any) -> None:
+    async def take_answer(self, run: AgentRun, context: Any, content: Any) -> None:
         """The framework does not call a rejected tool, and its own words do not say why."""
         call = content.function_call
         if content.approved is True:
             return
-        given = to_plain_value(call.parse_arguments() or {})
-        refused = await run.before_tool(FrameworkCall(call.name, given, call.call_id), approved=False)
+        given, tool = to_plain_value(call.parse_arguments() or {}), _find_tool(context, call.name)
+        asked = FrameworkCall(call.name, given, call.call_id, NO_DEFAULTS if tool is None else _defaults_of(tool))
+        refused = await run.before_tool(asked, approved=False)
         if refused.refusal is not None:
             run.add_note(refused.refusal)
 
@@ -120,7 +122,7 @@ class HooklineAgentMiddleware(AgentMiddleware):
             contents = [content for message in context.messages for content in message.contents]
             for content in contents:
                 if content.type == "function_approval_response":
-                    await self._shared.take_answer(run, content)
+                    await self._shared.take_answer(run, context, content)
             last = next((each for each in reversed(context.messages) if each.role == "user" and each.text), None)
             answer = await run.start(None if last is None else last.text)
             if answer.refusal is not None:
@@ -210,18 +212,19 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
     async def process(self, context: Any, call_next: CallNext) -> None:
         run, given = self.run_of(context), context.arguments
         plain = to_plain_value(given)
-        id = _call_id(context)
         name = context.function.name
-        call = FrameworkCall(name, plain, id) if id else FrameworkCall(name, plain)
+        call = FrameworkCall(name, plain, _call_id(context) or new_call_id(), _defaults_of(context.function))
         answer = await run.before_tool(call, approved=_approval(context))
         if answer.question is not None:
             request_id = new_call_id()  # models may give several calls the same id
-            asked = Content.from_function_call(call.id, name, arguments=answer.question.input, id=request_id)
-            more = {"hookline": {"reason": answer.question.reason, "hook": answer.question.hook}}
+            question = answer.question
+            runs = call.with_shown(question.input).input  # the framework runs the tool with these
+            asked = Content.from_function_call(call.id, name, arguments=runs, id=request_id)
+            more = {"hookline": {"reason": question.reason, "hook": question.hook, "input": question.input}}
             context.result = Content.from_function_approval_request(
                 id=request_id, function_call=asked, additional_properties=more
             )
-            raise MiddlewareTermination(answer.question.reason)
+            raise MiddlewareTermination(question.reason)
         if answer.input is None:
             context.result = answer.refusal
             return
@@ -332,7 +335,8 @@ def _guard_invoke() -> None:
         if decided is None:
             return await invoke(tool, arguments=arguments, context=context, **kwargs)
         given = _given_arguments(arguments, context, kwargs)
-        call = FrameworkCall(tool.name, to_plain_value(given), kwargs.get("tool_call_id") or decided.call.id)
+        id = kwargs.get("tool_call_id") or decided.call.id
+        call = FrameworkCall(tool.name, to_plain_value(given), id, _defaults_of(tool))
         answer = await decided.answer(call)
         if answer.input is None:
             return [Content.from_text(answer.refusal or "Not approved.")]
@@ -354,7 +358,7 @@ def _guard_function() -> None:
         if decided is None:
             return call_function(tool, *args, **kwargs)
         given = {**dict(zip(tool.parameters().get("properties", {}), args, strict=False)), **kwargs}
-        call = FrameworkCall(tool.name, to_plain_value(given), decided.call.id)
+        call = FrameworkCall(tool.name, to_plain_value(given), decided.call.id, _defaults_of(tool))
         answer = decided.answer_sync(call)
         if answer.input is None:
             raise ToolException(answer.refusal or "Not approved.")
@@ -374,6 +378,32 @@ def _given_arguments(arguments: Any, context: Any, kwargs: dict[str, Any]) -> An
 
 def _arguments_like(given: Any, input: dict[str, Any]) -> Any:
     return type(given)(**input) if hasattr(given, "model_dump") else input
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """The function's own: the framework drops those of its model. The schema of other tools says what they do."""
+    function = tool.func.func if isinstance(tool.func, FunctionTool) else tool.func
+    return defaults_of(tool, DefaultSources(None, function, tool.parameters, hidden=lambda: _hidden_names(tool)))
+
+
+def _hidden_names(tool: Any) -> list[str]:
+    """What the framework injects, and names of the function's under which a call cannot give an argument."""
+    fields = {} if tool.input_model is None else tool.input_model.model_fields
+    return [
+        str(tool._context_parameter_name),
+        *(name for name, field in fields.items() if field.alias not in (None, name)),
+    ]
+
+
+def _find_tool(context: Any, name: str) -> Any:
+    """One of the agent, or of its run."""
+    own = getattr(context.agent, "default_options", {}).get("tools")
+    for each in (own, context.tools, (context.options or {}).get("tools")):
+        listed = each if isinstance(each, list | tuple) else [each]
+        found = next((tool for tool in listed if isinstance(tool, FunctionTool) and tool.name == name), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _call_id(context: Any) -> str:

@@ -12,15 +12,18 @@ import dataclasses
 import functools
 import json
 import logging
+import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, Unpack
 
 from hookline.engine.decision import Decision
 from hookline.errors import extra_required
-from hookline.frameworks.agent_run import AgentRun
+from hookline.frameworks.agent_run import AgentRun, removed_default_reason
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.support import SUBAGENT_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import Event, deep_equal
 from hookline.hooks.events import MAX_DENIED_STOPS
 from hookline.hooks.outcome import Verdict
@@ -79,7 +82,10 @@ _TIMEOUT: Final = 600.0  # seconds; each hook has its own, shorter one
 _MAX_OPEN_CALLS: Final = 1000
 _STRENGTH: Final = {"allow": 1, "ask": 2, "deny": 3}
 _log = logging.getLogger("hookline")
+_NO_TOOL_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")  # Claude Code replaces it
 HookCallback = Callable[[Any, "str | None", Any], Awaitable[Any]]
+KnownTools = Mapping[str, ToolDefaults]  # those of the servers that the program runs itself, by name
+_NO_TOOLS: Final[KnownTools] = MappingProxyType({})
 
 
 class HooklineHooks(dict[str, list[Any]]):
@@ -98,7 +104,9 @@ class HooklineHooks(dict[str, list[Any]]):
         """Ends the sessions. Without it, they end with the program."""
         self.hooks.close()
 
-    async def answer(self, payload: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def answer(
+        self, payload: Any, tool_use_id: str | None, context: Any, tools: KnownTools = _NO_TOOLS
+    ) -> dict[str, Any]:
         """One event of Claude Code. Whatever fails is answered with what permits nothing."""
         name = str(payload.get("hook_event_name", ""))
         if name == "PreToolUse" and tool_use_id is not None:
@@ -106,16 +114,21 @@ class HooklineHooks(dict[str, list[Any]]):
             while len(self._open_calls) > _MAX_OPEN_CALLS:
                 self._open_calls.popitem(last=False)
         try:
-            return await self._decide(name, {**payload, "tool_use_id": tool_use_id or payload.get("tool_use_id")})
+            about = {**payload, "tool_use_id": tool_use_id or payload.get("tool_use_id")}
+            defaults = tools.get(str(payload.get("tool_name")), NO_DEFAULTS)
+            given = payload.get("tool_input")
+            if not isinstance(given, dict) or defaults is NO_DEFAULTS:
+                return await self._decide(name, about)
+            return await self._decide_with_defaults(name, about, given, defaults)
         except Exception as error:
             _log.error("hooks failed, so %s is not permitted", name, exc_info=True)
             reason = f"Hooks could not decide ({type(error).__name__})."
             return {"continue_": False, "stopReason": reason, "decision": "block", "reason": reason}
 
-    async def decide_permitted(self, tool: str, input: Any, id: Any) -> Any:
+    async def decide_permitted(self, tool: str, input: Any, id: Any, tools: KnownTools) -> Any:
         """The permission for a call whose input the program has changed when it permitted the call."""
         about = self._open_calls.get(str(id)) or {"hook_event_name": "PreToolUse", "session_id": ""}
-        answer = await self.answer({**about, "tool_name": tool, "tool_input": input}, id, {})
+        answer = await self.answer({**about, "tool_name": tool, "tool_input": input}, id, {}, tools)
         specific = answer.get("hookSpecificOutput", {})
         reason = specific.get("permissionDecisionReason") or answer.get("stopReason") or "Not approved."
         if answer.get("continue_") is False:
@@ -123,6 +136,24 @@ class HooklineHooks(dict[str, list[Any]]):
         if specific.get("permissionDecision") in ("deny", "ask"):
             return PermissionResultDeny(message=reason)
         return PermissionResultAllow(updated_input=specific.get("updatedInput", input))
+
+    async def _decide_with_defaults(
+        self, name: str, payload: dict[str, Any], given: dict[str, Any], defaults: ToolDefaults, is_again: bool = False
+    ) -> dict[str, Any]:
+        """Hooks see the defaults, and Claude Code does not. Those in the place of what hooks removed are decided about."""
+        output = await self._decide(name, {**payload, "tool_input": defaults.fill(given)})
+        specific = output.get("hookSpecificOutput", {})
+        left = specific.get("updatedInput")
+        if not isinstance(left, dict):
+            return output
+        after = specific["updatedInput"] = defaults.leave_out(left, given)
+        shown = defaults.fill(after)
+        if deep_equal(shown, left):
+            return output
+        if is_again:
+            return {**output, **_permission("deny", removed_default_reason(payload["tool_name"], left, shown))}
+        again = await self._decide_with_defaults(name, payload, after, defaults, is_again=True)
+        return _merge_outputs(output, again)
 
     async def _decide(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
         session = str(payload.get("session_id", ""))
@@ -197,16 +228,39 @@ def _guard_queries() -> None:
         ours = next((owner for owner in owners if isinstance(owner, HooklineHooks)), None)
         if ours is None:
             return
-        for name, guard in (("PreToolUse", _guard_hook), ("PermissionRequest", _guard_permission_hook)):
-            for matcher in query.hooks.get(name, ()):
-                matcher["hooks"] = [each if each == ours.answer else guard(each, ours) for each in matcher["hooks"]]
+        tools: dict[str, ToolDefaults] = {}
+        query._handle_sdk_mcp_request = _reading_tools(query._handle_sdk_mcp_request, tools)
+        guards: dict[str, Any] = {"PreToolUse": _guard_hook, "PermissionRequest": _guard_permission_hook}
+        for name, matchers in query.hooks.items():
+            guard = guards.get(name, lambda hook, *_: hook)
+            for matcher in matchers:
+                matcher["hooks"] = [
+                    functools.partial(hook, tools=tools) if hook == ours.answer else guard(hook, ours, tools)
+                    for hook in matcher["hooks"]
+                ]
         if query.can_use_tool is not None:
-            query.can_use_tool = _guard_permission(query.can_use_tool, ours)
+            query.can_use_tool = _guard_permission(query.can_use_tool, ours, tools)
 
     Query.__init__ = guarded
 
 
-def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: HooklineHooks) -> Callable[..., Any]:
+def _reading_tools(handle: Callable[..., Awaitable[Any]], tools: dict[str, ToolDefaults]) -> Callable[..., Any]:
+    """Claude Code asks the servers of the program for their tools."""
+
+    async def reading(server: str, message: dict[str, Any]) -> Any:
+        response = await handle(server, message)
+        listed = (response.get("result") or {}).get("tools") if isinstance(response, dict) else None
+        for tool in listed or ():
+            name = "__".join(("mcp", *(_NO_TOOL_NAME.sub("_", str(part)) for part in (server, tool.get("name")))))
+            tools[name] = defaults_of(tool, DefaultSources(schema=tool.get("inputSchema")))
+        return response
+
+    return reading
+
+
+def _guard_permission(
+    can_use_tool: Callable[..., Awaitable[Any]], hooks: HooklineHooks, tools: KnownTools
+) -> Callable[..., Any]:
     async def guarded(tool: str, input: Any, context: Any) -> Any:
         given = copy.deepcopy(input)
         result = await can_use_tool(tool, input, context)
@@ -215,7 +269,7 @@ def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: Hookli
         left = input if result.updated_input is None else result.updated_input
         if deep_equal(left, given):
             return result
-        permission = await hooks.decide_permitted(tool, left, context.tool_use_id)
+        permission = await hooks.decide_permitted(tool, left, context.tool_use_id, tools)
         if isinstance(permission, PermissionResultAllow):
             return dataclasses.replace(result, updated_input=permission.updated_input)
         return permission
@@ -223,7 +277,7 @@ def _guard_permission(can_use_tool: Callable[..., Awaitable[Any]], hooks: Hookli
     return guarded
 
 
-def _guard_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
+def _guard_hook(hook: HookCallback, hooks: HooklineHooks, tools: KnownTools) -> HookCallback:
     """A hook of the program. The tool would run with an input that it gives, so hookline decides about that one."""
 
     async def guarded(payload: Any, tool_use_id: str | None, context: Any) -> Any:
@@ -232,13 +286,13 @@ def _guard_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
         given = specific.get("updatedInput") if isinstance(specific, dict) else None
         if given is None:
             return output
-        answer = await hooks.answer({**payload, "tool_input": given}, tool_use_id, context)
+        answer = await hooks.answer({**payload, "tool_input": given}, tool_use_id, context, tools)
         return _merge_outputs(output, answer)
 
     return guarded
 
 
-def _guard_permission_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCallback:
+def _guard_permission_hook(hook: HookCallback, hooks: HooklineHooks, tools: KnownTools) -> HookCallback:
     """A hook of the program on permissions, which may give the tool another input, too."""
 
     async def guarded(payload: Any, tool_use_id: str | None, context: Any) -> Any:
@@ -249,7 +303,7 @@ def _guard_permission_hook(hook: HookCallback, hooks: HooklineHooks) -> HookCall
         left = decision.get("updatedInput") if isinstance(decision, dict) else None
         if left is None or deep_equal(left, asked["tool_input"]):
             return output
-        permission = await hooks.decide_permitted(asked["tool_name"], left, tool_use_id)
+        permission = await hooks.decide_permitted(asked["tool_name"], left, tool_use_id, tools)
         if isinstance(permission, PermissionResultAllow):
             decision = {**decision, "updatedInput": permission.updated_input}
         else:

@@ -20,6 +20,7 @@ from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, R
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
@@ -277,7 +278,7 @@ class HooklineHooks:
         """False: CrewAI does not run the tool."""
         outer = _decided_call.get()
         run = self._run_of_tool(context)
-        call = FrameworkCall(str(context.tool_name), _plain(context.tool_input))
+        call = FrameworkCall(str(context.tool_name), _plain(context.tool_input), defaults=_defaults_of(context.tool))
         answer = self.hooks.run_sync(run.before_tool(call))
         if answer.is_changed and not call.input:  # CrewAI would not see the change
             answer = CallAnswer(refusal=f"Hooks cannot change the empty input of {call.name} here.")
@@ -335,7 +336,7 @@ class HooklineHooks:
         return arun_tool if method.startswith("a") else run_tool
 
     def _decide_and_run(self, tool: Any, original: Callable[..., Any], asked: dict[str, Any], method: str) -> Any:
-        run, call = self.current(), FrameworkCall(sanitize_tool_name(tool.name), _plain(asked))
+        run, call = self.current(), _new_call(tool, asked)
         answer = self.hooks.run_sync(run.before_tool(call))
         pending = _redecided(call, answer)
         if answer.input is None:
@@ -354,7 +355,7 @@ class HooklineHooks:
     async def _adecide_and_run(
         self, tool: Any, original: Callable[..., Any], asked: dict[str, Any], method: str
     ) -> Any:
-        run, call = self.current(), FrameworkCall(sanitize_tool_name(tool.name), _plain(asked))
+        run, call = self.current(), _new_call(tool, asked)
         answer = await run.before_tool(call)
         pending = _redecided(call, answer)
         if answer.input is None:
@@ -397,10 +398,24 @@ def _decision_of(tool: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     decided, name = _decided_call.get(), sanitize_tool_name(tool.name)
     if decided is None or decided.call.name != name or decided.answer.input is None:
         return None
-    given = _plain(_named(tool, method, args, kwargs))
+    given = _new_call(tool, _named(tool, method, args, kwargs))
     accepted = tool.args_schema.model_fields if tool.args_schema is not None else decided.answer.input
-    allowed = {key: value for key, value in decided.answer.input.items() if key in given or key in accepted}
-    return decided if deep_equal(allowed, given) else None  # CrewAI leaves out what the tool does not take
+    allowed = {key: value for key, value in decided.answer.input.items() if key in given.input or key in accepted}
+    same = replace(decided.call, input=allowed).has_input_of(given)
+    return decided if same else None  # CrewAI leaves out what the tool does not take
+
+
+def _new_call(tool: Any, asked: dict[str, Any]) -> FrameworkCall:
+    return FrameworkCall(sanitize_tool_name(tool.name), _plain(asked), defaults=_defaults_of(tool))
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """A model validates the arguments. Without one, they go to the function as they are."""
+    if tool is None:
+        return NO_DEFAULTS
+    if tool.args_schema is not None and tool.args_schema.model_fields:
+        return defaults_of(tool, DefaultSources(tool.args_schema))
+    return defaults_of(tool, DefaultSources(None, getattr(tool, "func", None) or tool._run))
 
 
 def _redecided(call: FrameworkCall, answer: CallAnswer) -> _DecidedCall | None:

@@ -21,6 +21,7 @@ from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
@@ -370,7 +371,29 @@ def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCal
     server = getattr(tool, "_mcp_tool", None)
     name = tool.name if server is None else f"mcp__{getattr(tool, 'server_name', None) or 'mcp'}__{tool.name}"
     input = to_plain_value(dict(arguments))
-    return FrameworkCall(name, input, context.function_call_id or f"call_{id(arguments)}")
+    return FrameworkCall(name, input, context.function_call_id or f"call_{id(arguments)}", _defaults_of(tool))
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """Of a function, of the agent behind a tool, or what the tool's declaration says."""
+    if isinstance(tool, AgentTool):
+        return defaults_of(tool, DefaultSources(getattr(tool.agent, "input_schema", None)))
+    ignored = getattr(tool, "_ignore_params", ())
+    sources = DefaultSources(
+        None, getattr(tool, "func", None), lambda: _schema_of(tool), validates=True, hidden=lambda: ignored
+    )
+    return defaults_of(tool, sources)
+
+
+def _schema_of(tool: Any) -> Any:
+    """The server's own for an MCP tool: Gemini does not take all of it."""
+    server_tool = getattr(tool, "_mcp_tool", None)
+    if server_tool is not None:
+        return getattr(server_tool, "inputSchema", None) or getattr(server_tool, "input_schema", None)
+    declared = tool._get_declaration()
+    if declared is None or declared.parameters_json_schema is not None:
+        return declared and declared.parameters_json_schema
+    return declared.parameters and declared.parameters.model_dump(by_alias=True, exclude_none=True)
 
 
 @dataclass(frozen=True, slots=True)

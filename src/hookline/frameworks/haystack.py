@@ -13,17 +13,20 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, Unpack
+from typing import Any, Final, Unpack, get_args
 
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, current_run
 from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.shape_readers import hints_of
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.session import new_call_id
 
 with extra_required("hookline.frameworks.haystack needs Haystack", "haystack"):
     from haystack.components.agents import Agent
@@ -167,7 +170,7 @@ def _find_decided(tool: Any, kwargs: dict[str, Any]) -> tuple[DecidedCall, Frame
     same = [each for each in listed if deep_equal(each.call.input, input)]
     less = [each for each in listed if deep_equal(each.call.input, {key: input.get(key) for key in each.call.input})]
     decided = (same or less or listed)[0]
-    return decided, FrameworkCall(tool.name, input, decided.call.id)
+    return decided, FrameworkCall(tool.name, input, decided.call.id, _defaults_of(tool))
 
 
 def _is_injected(name: str, value: Any) -> bool:
@@ -276,8 +279,9 @@ class _Shared:
         last = await self._after_model(run, messages[-1])
         kept, refused = [], []
         running = self._running[state] = list[tuple[Any, DecidedCall]]()
+        tools = {tool.name: tool for tool in state.data.get("tools") or ()}
         for call in last.tool_calls:
-            made = _call_of(call)
+            made = _call_of(call, tools.get(call.tool_name))
             answer = await run.before_tool(made)
             if answer.input is None:
                 error = ChatMessage.from_tool(tool_result=answer.refusal or "Not approved.", origin=call, error=True)
@@ -352,9 +356,23 @@ def _set(state: Any, messages: list[Any]) -> None:
     state.set("messages", messages, handler_override=replace_values)
 
 
-def _call_of(call: Any) -> FrameworkCall:
-    input = to_plain_value(call.arguments)
-    return FrameworkCall(call.tool_name, input, call.id) if call.id else FrameworkCall(call.tool_name, input)
+def _call_of(call: Any, tool: Any) -> FrameworkCall:
+    """Haystack puts values from the state in later. Only then is it known which of their defaults apply."""
+    defaults = NO_DEFAULTS if tool is None else _defaults_of(tool)
+    later = getattr(tool, "inputs_from_state", None)
+    defaults = defaults.without(later.values()) if later else defaults
+    return FrameworkCall(call.tool_name, to_plain_value(call.arguments), call.id or new_call_id(), defaults)
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """A function gets the arguments as they are. The schema of other tools says what they do."""
+    function = tool.function or tool.async_function
+    return defaults_of(tool, DefaultSources(None, function, tool.parameters, hidden=lambda: _injected_names(function)))
+
+
+def _injected_names(function: Any) -> list[str]:
+    hints = hints_of(function).items()
+    return ["streaming_callback", *(name for name, hint in hints if State in (hint, *get_args(hint)))]
 
 
 def _plain_call(call: Any) -> dict[str, Any]:

@@ -12,26 +12,31 @@ import functools
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
+from inspect import signature
 from types import FunctionType, MethodType
-from typing import Annotated, Any, Final, NotRequired, Unpack
+from typing import Annotated, Any, Final, NotRequired, Unpack, get_args
 
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
+from hookline.frameworks.shape_readers import hints_of
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
-from hookline.hosts.python.session import Question
+from hookline.hosts.python.session import Question, new_call_id
 
 with extra_required("hookline.frameworks.langchain needs LangChain", "langchain"):
     from langchain.agents import factory
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import ModelResponse, PrivateStateAttr
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-    from langchain_core.tools import BaseTool, ToolException
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool, Tool, ToolException
+    from langchain_core.utils.pydantic import get_fields
     from langgraph.config import get_config
     from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolNode
@@ -438,7 +443,7 @@ _TOOL_METHODS: Final = {"run": _guard_run, "arun": _guard_async_run}
 def _direct_call(tool: Any, tool_input: Any, kwargs: dict[str, Any]) -> FrameworkCall:
     given = tool_input if isinstance(tool_input, dict) else {next(iter(tool.args), "input"): tool_input}
     id = kwargs.get("tool_call_id")
-    return _make_call(tool.name, given, id)
+    return _make_call(tool, tool.name, given, id)
 
 
 def _run_or_refuse(decided: DecidedCall, call: FrameworkCall, answer: CallAnswer) -> AbstractContextManager[None]:
@@ -546,17 +551,40 @@ def _stopped(reason: str) -> Any:
 
 def _call_of(request: Any) -> FrameworkCall:
     """Middleware may put another tool in the place of the one that the model named."""
-    call = request.tool_call
-    return _make_call(call["name"] if request.tool is None else request.tool.name, call["args"], call.get("id"))
+    call, tool = request.tool_call, request.tool
+    return _make_call(tool, call["name"] if tool is None else tool.name, call["args"], call.get("id"))
 
 
 def _tools_of(request: Any) -> list[Any]:
     return [] if request.tool is None else [request.tool]
 
 
-def _make_call(name: str, given: Any, id: str | None) -> FrameworkCall:
-    input = to_plain_value(given)
-    return FrameworkCall(name, input, id) if id else FrameworkCall(name, input)
+def _make_call(tool: Any, name: str, given: Any, id: str | None) -> FrameworkCall:
+    return FrameworkCall(name, to_plain_value(given), id or new_call_id(), _defaults_of(tool))
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """A model validates the arguments. Without one, they go to the function as they are."""
+    if tool is None:
+        return NO_DEFAULTS
+    schema = tool.args_schema
+    if isinstance(schema, type):
+        return defaults_of(tool, DefaultSources(schema, hidden=lambda: _not_asked_for(tool, schema)))
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run
+    return defaults_of(tool, DefaultSources(None, function, schema, hidden=lambda: _not_given(tool, function)))
+
+
+def _not_asked_for(tool: Any, schema: Any) -> set[str]:
+    """What LangChain injects, and the names that it makes for `*args` and `**kwargs`."""
+    asked = get_fields(tool.tool_call_schema)
+    return {"args", "kwargs", *(name for name in get_fields(schema) if name not in asked)}
+
+
+def _not_given(tool: Any, function: Any) -> set[str]:
+    """What LangChain injects. A tool with a single argument is given it under another name."""
+    configs = [name for name, hint in hints_of(function).items() if RunnableConfig in (hint, *get_args(hint))]
+    only = list(signature(function).parameters)[:1] if isinstance(tool, Tool) else []
+    return {"run_manager", "callbacks", *configs, *only, *tool._injected_args_keys}
 
 
 def _is_only_call(request: Any) -> bool:

@@ -22,11 +22,12 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import Question, new_call_id
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 
 with extra_required("hookline.frameworks.llama_index needs LlamaIndex", "llama-index"):
     from llama_index.core.agent.react.types import ObservationReasoningStep
@@ -90,7 +91,7 @@ class _Start:
 
 
 _tool_step: Final[ContextVar[_ToolStep | None]] = ContextVar("llama_index_tool_step", default=None)
-_running_call: Final[ContextVar[tuple[str, dict[str, Any]] | None]] = ContextVar("llama_index_call", default=None)
+_running_call: Final[ContextVar[FrameworkCall | None]] = ContextVar("llama_index_call", default=None)
 _requesting_run: Final[ContextVar[AgentRun | None]] = ContextVar("llama_index_request", default=None)
 _start: Final[ContextVar[_Start | None]] = ContextVar("llama_index_start", default=None)
 
@@ -223,7 +224,7 @@ class HooklineHooks:
         if answer.input is None:
             return _error_output(tool, asked, answer.refusal or "Not approved.")
         try:
-            with _execution(run, call.name, answer.input):
+            with _execution(run, replace(call, input=answer.input)):
                 output = await inner(_restored(asked, call.input, answer.input))
         except WaitingForEvent:
             keep(call, answer)  # the step starts from its beginning when the event comes
@@ -252,7 +253,7 @@ class HooklineHooks:
         if answer.input is None:
             return _error_output(tool, asked, answer.refusal or "Not approved.")
         try:
-            with _execution(run, call.name, answer.input):
+            with _execution(run, replace(call, input=answer.input)):
                 output = inner(_restored(asked, call.input, answer.input))
         except Exception as error:
             output = _error_output(tool, asked, str(error) or type(error).__name__)
@@ -532,9 +533,9 @@ def _step(step: _ToolStep) -> Iterator[None]:
 
 
 @contextmanager
-def _execution(run: AgentRun, name: str, input: dict[str, Any]) -> Iterator[None]:
+def _execution(run: AgentRun, running: FrameworkCall) -> Iterator[None]:
     """Around a tool's own code, which may call the tool's other methods."""
-    call, step, request = _running_call.set((name, input)), _tool_step.set(None), _requesting_run.set(None)
+    call, step, request = _running_call.set(running), _tool_step.set(None), _requesting_run.set(None)
     try:
         with run.tool_context():
             yield
@@ -547,11 +548,18 @@ def _execution(run: AgentRun, name: str, input: dict[str, Any]) -> Iterator[None
 def _new_call(tool: Any, asked: dict[str, Any]) -> FrameworkCall | None:
     """None inside of the same call: many tools make one of their methods in terms of another."""
     name, plain = tool.metadata.get_name(), to_plain_value(_shown_input(tool, asked))
-    running = _running_call.get()
-    if running is not None and running[0] == name and deep_equal(running[1], plain):
-        return None
-    step = _tool_step.get()
-    return FrameworkCall(name, plain, new_call_id() if step is None else step.id)
+    step, running = _tool_step.get(), _running_call.get()
+    call = FrameworkCall(name, plain, new_call_id() if step is None else step.id, _defaults_of(tool))
+    return None if running is not None and running.name == name and running.has_input_of(call) else call
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """A function, or the method of another tool, gets the arguments as they are. The schema says what they do with them."""
+    kind = type(tool).__mro__[1]  # without hooks
+    function = getattr(tool, "_real_fn", None) or getattr(kind, "call", kind.__call__)
+    kept = {**getattr(tool, "_field_defaults", {}), **getattr(tool, "partial_params", {})}
+    context, schema = str(getattr(tool, "ctx_param_name", None)), tool.metadata.get_parameters_dict
+    return defaults_of(tool, DefaultSources(None, function, schema, kept, hidden=lambda: (context,)))
 
 
 def _named(tool: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

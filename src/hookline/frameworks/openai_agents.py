@@ -18,6 +18,7 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
@@ -169,6 +170,7 @@ class HooklineHooks:
 
     def _guard_function(self, tool: Any) -> None:
         inner, needs_approval = tool.on_invoke_tool, tool.needs_approval
+        function = getattr(tool, "__wrapped__", None)
         nested = getattr(tool, "_agent_instance", None)
         if nested is not None:
             self.install(nested)
@@ -179,14 +181,15 @@ class HooklineHooks:
                 wanted = wanted(context, arguments, call_id)
                 wanted = await wanted if inspect.isawaitable(wanted) else wanted
             run = self.current()
-            call = FrameworkCall(_name_of(tool), to_plain_value(arguments), call_id)
+            call = FrameworkCall(_name_of(tool), to_plain_value(arguments), call_id, _defaults_of(tool, function))
             answer = await run.before_tool(call, is_preview=True)
             if answer.question is not None:
                 self._waiting[_waiting_key(run, call)] = _WaitingCall(run, tool.name, call, answer.question)
             return bool(wanted) or answer.question is not None
 
         async def invoke(context: Any, arguments: str) -> Any:
-            call = FrameworkCall(_name_of(tool), _parse(arguments), context.tool_call_id)
+            given, defaults = _parse(arguments), _defaults_of(tool, function)
+            call = FrameworkCall(_name_of(tool), given, context.tool_call_id, defaults)
 
             async def execute(input: dict[str, Any], is_changed: bool) -> Any:
                 return await inner(context, json.dumps(input) if is_changed else arguments)
@@ -270,7 +273,9 @@ class HooklineHooks:
         async def invoke(context: Any, arguments: str) -> Any:
             """A refused handoff stays with the agent, which reads why."""
             run = self.current()
-            call = FrameworkCall(given.tool_name, {"agent": given.agent_name, **_parse(arguments)})
+            defaults = defaults_of(given, DefaultSources(schema=given.input_json_schema))
+            shown = {"agent": given.agent_name, **_parse(arguments)}
+            call = FrameworkCall(given.tool_name, shown, defaults=defaults)
             answer = await run.before_tool(call, approved=False)
             if answer.input is None or answer.is_changed:
                 run.add_note(f"The handoff to {given.agent_name} was refused: {answer.refusal or 'a hook changed it'}")
@@ -508,6 +513,12 @@ def _name_of(tool: Any) -> str:
     if binding:
         return f"mcp__{binding[0]}__{binding[1]}"
     return str(tool.name)
+
+
+def _defaults_of(tool: Any, function: Any) -> ToolDefaults:
+    """The SDK makes a model of the function. A tool without one, such as that of an MCP server, has only a schema."""
+    schema = tool.params_json_schema if function is None else None
+    return defaults_of(tool, DefaultSources(None, function, schema, validates=True))
 
 
 def _parse(arguments: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from hookline.frameworks.support import (
     TOOL_EVENTS,
     FrameworkSupport,
 )
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
@@ -157,7 +158,8 @@ class HooklineCapability(AbstractCapability[Any]):
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         run = self._run_of(ctx)
-        made = FrameworkCall(call.tool_name, to_plain_value(dict(args)), call.tool_call_id)
+        defaults = _defaults_of(_tool_of(ctx, call.tool_name))
+        made = FrameworkCall(call.tool_name, to_plain_value(dict(args)), call.tool_call_id, defaults)
         answer = await run.before_tool(made, approved=True if ctx.tool_call_approved else None)
         if answer.question is not None:
             asked = answer.question
@@ -219,7 +221,8 @@ class HooklineCapability(AbstractCapability[Any]):
         """Tools that the program runs itself: a denied call is answered here."""
         run, results = self._run_of(ctx), DeferredToolResults()
         for call in requests.calls:
-            made = FrameworkCall(call.tool_name, to_plain_value(call.args_as_dict()), call.tool_call_id)
+            defaults = _defaults_of(_tool_of(ctx, call.tool_name))
+            made = FrameworkCall(call.tool_name, to_plain_value(call.args_as_dict()), call.tool_call_id, defaults)
             answer = await run.before_tool(made, approved=False)
             if answer.input is None or answer.is_changed:
                 results.calls[call.tool_call_id] = (
@@ -267,12 +270,32 @@ class _GuardedToolset(WrapperToolset[Any]):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
         is_renamed = ctx.tool_call_id == decided.call.id and ctx.tool_name == name  # by a prefix or a map of names
         shown = decided.call.name if is_renamed else name
-        call = FrameworkCall(shown, to_plain_value(tool_args), ctx.tool_call_id or decided.call.id)
+        id = ctx.tool_call_id or decided.call.id
+        call = FrameworkCall(shown, to_plain_value(tool_args), id, _defaults_of(tool))
         answer = await decided.answer(call)
         if answer.input is None:
             raise ToolFailed(answer.refusal or "Not approved.")
         with decided.running(call, answer.input):
             return await self.wrapped.call_tool(name, _changed_args(tool_args, call.input, answer.input), ctx, tool)
+
+
+def _tool_of(ctx: Any, name: str) -> Any:
+    """The toolset's own tool, inside of those of the toolsets around it."""
+    tool: Any = (getattr(ctx.tool_manager, "tools", None) or {}).get(name)
+    while hasattr(tool, "source_tool"):
+        tool = tool.source_tool
+    return tool
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """pydantic-ai puts the defaults of a function in by itself, unless the tool is made of a schema."""
+    if tool is None:
+        return NO_DEFAULTS
+    made_of: Any = getattr(getattr(tool, "call_func", None), "__self__", None)
+    if getattr(made_of, "function", None) is None:  # as that of an MCP server
+        return defaults_of(tool.tool_def, DefaultSources(schema=tool.tool_def.parameters_json_schema))
+    schema = made_of.json_schema if made_of.single_arg_name is None else None  # that of its only argument
+    return defaults_of(made_of, DefaultSources(None, made_of.function, schema))
 
 
 def _call_key(ctx: Any, id: str | None) -> str:

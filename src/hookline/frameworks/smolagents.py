@@ -18,6 +18,7 @@ from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer,
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import JudgedIterator, to_judged_value, to_plain_value
@@ -114,7 +115,7 @@ class HooklineHooks:
         tool.forward = forward
 
     def _call_tool(self, tool: Any, inner: Callable[..., Any], asked: dict[str, Any]) -> Any:
-        call = FrameworkCall(tool.name, to_plain_value(asked))
+        call = FrameworkCall(tool.name, to_plain_value(asked), defaults=_defaults_of(tool, inner))
         run = self.current()
         answer = self.hooks.run_sync(run.before_tool(call))
         if answer.input is None:
@@ -336,6 +337,11 @@ def _is_data(value: Any) -> bool:
         return all(map(_is_data, value.items if isinstance(value, JudgedIterator) else value))
     has_fields = dataclasses.is_dataclass(value) or hasattr(type(value), "model_dump")
     return value is None or has_fields or isinstance(value, str | int | float | bytes)
+
+
+def _defaults_of(tool: Any, function: Any) -> ToolDefaults:
+    """A tool of an MCP server takes any arguments, and its inputs say what the server does."""
+    return defaults_of(tool, DefaultSources(None, function, lambda: {"properties": tool.inputs}))
 
 
 def _restored(asked: dict[str, Any], plain: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:

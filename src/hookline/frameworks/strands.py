@@ -19,6 +19,7 @@ from hookline.frameworks.decided_call import DecidedCall, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
+from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.lazy_dataclasses import dataclass
@@ -176,7 +177,14 @@ def _call_of(tool: Any, use: Any) -> FrameworkCall:
     """The tool may be another one than the one that the model named."""
     name = use["name"] if tool is None else tool.tool_name
     given = to_plain_value(use["input"])
-    return FrameworkCall(name, {key: given[key] for key in given if key not in _ROUTING}, use["toolUseId"])
+    input = {key: given[key] for key in given if key not in _ROUTING}
+    return FrameworkCall(name, input, use["toolUseId"], NO_DEFAULTS if tool is None else _defaults_of(tool))
+
+
+def _defaults_of(tool: Any) -> ToolDefaults:
+    """The model of a function validates its arguments. Of any other tool, such as that of an MCP server, there is a schema."""
+    model = getattr(getattr(tool, "_metadata", None), "input_model", None)
+    return defaults_of(tool, DefaultSources(model, schema=lambda: tool.tool_spec["inputSchema"]["json"]))
 
 
 def _interrupt_name(call: FrameworkCall) -> str:
