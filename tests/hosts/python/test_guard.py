@@ -85,6 +85,31 @@ hooks:
                 session.guard(lambda x: x, name=name)(1)
 
 
+REMOVING = r"""
+hooks:
+  - {id: no-env, on: tool.before, when: {input: {path: '\.env$'}}, then: {deny: Not this file.}}
+  - {id: unsafe, on: tool.before, when: {input: {path: /etc}}, then: {remove: input.path}}
+  - {id: always, on: tool.before, when: {tool: always}, then: {remove: input.path}}
+  - {id: mark, on: tool.before, when: {input: {content: mark}}, then: {set: {input.content: marked}}}
+"""
+
+
+def test_hooks_decide_about_the_default_of_an_argument_that_they_remove(tmp_path: Path) -> None:
+    default = object()
+    (tmp_path / "hookline.yaml").write_text(REMOVING)
+    with begun(tmp_path / "hookline.yaml") as session:
+        for path in ("a", default):
+            safe = session.guard(lambda content, path=path: (content, path), name="safe")
+            assert safe("x", "/etc/passwd") == ("x", path)
+            assert safe("mark", "/etc/passwd") == ("marked", path)
+        secret = session.guard(lambda content, path=".env": (content, path), name="secret")
+        with pytest.raises(Denied, match="Not this file"):
+            secret("x", "/etc/passwd")
+        for arguments in ((), ("b",)):
+            with pytest.raises(Denied, match="a hook removed path, which has a default"):
+                session.guard(lambda path="a": path, name="always")(*arguments)
+
+
 def test_results_and_errors_are_heard(config: Path) -> None:
     def read(path: str) -> str:
         if path == "none":

@@ -147,7 +147,10 @@ class ToolArguments:
     call: str = field(default_factory=new_call_id)  # the id of the call
 
     def with_input(self, left: Any) -> ToolArguments:
-        """Replaces only what hooks changed; other arguments stay the same objects. Raises Denied."""
+        """Replaces only what hooks changed; other arguments stay the same objects. Raises Denied.
+
+        The input has the defaults in the place of what hooks removed.
+        """
         if self.bound is None or not isinstance(left, dict):
             raise Denied("a hook changed the input to something the tool cannot accept")
         args: list[Any] = []
@@ -164,7 +167,13 @@ class ToolArguments:
                 args.append(self._take_value(parameter, rest))
         if rest:
             raise Denied(f"a hook gave {next(iter(rest))}, which is not a parameter of the tool")
-        return ToolArguments(tuple(args), kwargs, left, self.bound, self.call)
+        bound = self.bound.signature.bind(*args, **kwargs)
+        return ToolArguments(tuple(args), kwargs, {**self._defaults_missing_in(left), **left}, bound, self.call)
+
+    def _defaults_missing_in(self, left: dict[str, Any]) -> dict[str, Any]:
+        parameters = self.bound.signature.parameters.values() if self.bound is not None else ()
+        missing = (each for each in parameters if each.name not in left and each.default is not Parameter.empty)
+        return {each.name: to_plain_value(each.default) for each in missing if not _is_self(self.bound, each.name)}
 
     def _take_value(self, parameter: Parameter, rest: dict[str, Any]) -> Any:
         if _is_self(self.bound, parameter.name):
@@ -351,8 +360,11 @@ class _GuardedTool:
             raise denied
         return str(denied)
 
-    async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
-        """Returns the arguments as the hooks left them. Raises Denied."""
+    async def _fire_before(self, around: Session, asked: ToolArguments, is_again: bool = False) -> ToolArguments:
+        """Returns the arguments as the hooks left them. Raises Denied.
+
+        Hooks that remove an argument let its default apply, so they decide about the default, too.
+        """
         tool = {"name": self.name, "kind": self.kind, "id": asked.call, "input": asked.input}
         around.raise_if_halted(tool)
         decision = await around.decide("tool.before", tool=tool)
@@ -361,10 +373,14 @@ class _GuardedTool:
         if deep_equal(left, asked.input):
             return asked
         try:
-            return asked.with_input(left)
+            given = asked.with_input(left)
+            removed = [name for name in given.input if name not in left]
+            if removed and is_again:
+                raise Denied(f"a hook removed {', '.join(removed)}, which has a default")
         except Denied as denied:
             around.record_outcome(decision, ToolResult(None, False, str(denied)))
             raise
+        return await self._fire_before(around, given, is_again=True) if removed else given
 
     async def _finish(self, around: Session, given: ToolArguments, running: Awaitable[Any]) -> Any:
         try:
