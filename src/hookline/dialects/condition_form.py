@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from hookline.dialects.conversion import flatten_all
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not, all_of
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_name import ToolName
-from hookline.patterns.matchers import Shorthand
+from hookline.hooks.tools import Vocabulary
+from hookline.patterns.matchers import Shorthand, shorthand
 
 _GLOB_CHARACTERS: Final = frozenset("*?[|")
 
@@ -32,6 +34,23 @@ def without_parts(condition: Condition, parts: Iterable[Condition]) -> Condition
     return all_of(rest)
 
 
+def join_names(alternatives: Iterable[Condition]) -> list[Condition]:
+    """With one list of names for those that list names of tools, so that a hook is not written twice for one tool."""
+    names: dict[Vocabulary, list[str]] = {}
+    joined: dict[object, Condition] = {}
+    for index, part in enumerate(alternatives):
+        match part:
+            case Matches(ToolName(vocabulary), compiled) if (listed := tool_globs(compiled)) is not None:
+                is_first = vocabulary not in names
+                known = names.setdefault(vocabulary, [])
+                known += [name for name in listed if name not in known]
+                text = "|".join(known)
+                joined[vocabulary] = part if is_first else match_tool_name(shorthand("tool", text), vocabulary)
+            case _:
+                joined[index] = part
+    return list(joined.values())
+
+
 def normal_form(condition: Condition) -> Form:
     """Equal for conditions with the same parts in another order, or with names in another spelling."""
     match condition:
@@ -39,7 +58,7 @@ def normal_form(condition: Condition) -> Form:
             parts = frozenset(map(normal_form, flatten_all(condition)))
             return next(iter(parts)) if len(parts) == 1 else ("all", parts)
         case AnyOf(parts):
-            forms = frozenset(map(normal_form, parts))
+            forms = frozenset(map(normal_form, join_names(parts)))
             return next(iter(forms)) if len(forms) == 1 else ("any", forms)
         case Not(Not(part)):
             return normal_form(part)

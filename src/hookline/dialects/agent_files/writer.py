@@ -17,7 +17,7 @@ from hookline.dialects.agent_files.format import (
 )
 from hookline.dialects.agent_files.handlers import is_default_directory
 from hookline.dialects.agent_files.matchers import write_group_keys
-from hookline.dialects.condition_form import without_parts
+from hookline.dialects.condition_form import join_names, without_parts
 from hookline.dialects.conversion import (
     NotExpressible,
     event_not_expressible,
@@ -139,7 +139,7 @@ def _alternatives(format: AgentFormat, when: Condition) -> Iterator[Condition]:
         case AnyOf((Matches(_, Pattern()), Matches(_, Shorthand()))) if format.matching is Matching.ALIASES:
             yield when  # one pattern, and the tools that have a name which it matches
         case AnyOf(parts):
-            for part in parts:
+            for part in join_names(parts):
                 yield from _alternatives(format, part)
         case _:
             yield when

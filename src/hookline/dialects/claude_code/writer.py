@@ -26,6 +26,7 @@ from hookline.dialects.claude_code.names import (
     template_sources,
 )
 from hookline.dialects.claude_stdin import stdin_template
+from hookline.dialects.condition_form import join_names
 from hookline.dialects.conversion import (
     NotExpressible,
     event_not_expressible,
@@ -96,7 +97,7 @@ def _alternatives(when: Condition) -> Iterator[Condition]:
         case AnyOf((_, Not(Exists()))):
             yield when
         case AnyOf(parts):
-            for part in parts:
+            for part in join_names(parts):
                 yield from _alternatives(part)
         case _:
             yield when

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.config.problem import Severity
+from hookline.dialects.condition_form import join_names
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.hook_interchange.names import TOOL_KINDS, VOCABULARY
 from hookline.dialects.tool_names import match_tool_name
@@ -35,8 +36,11 @@ def parse_matcher(at: Node) -> Condition | None:
         parts = [_parse_single(item) for item in at.items()]
         if not parts:
             at.add_problem("empty", f"{at.location}: the list is empty, so it matches no tool.", _HINT)
-        found = tuple(part for part in parts if part is not None)
-        return AnyOf(found) if found and len(found) == len(parts) else None
+        found = [part for part in parts if part is not None]
+        if not found or len(found) < len(parts):
+            return None
+        joined = join_names(found)
+        return joined[0] if len(joined) == 1 else AnyOf(tuple(joined))
     return _parse_single(at)
 
 
