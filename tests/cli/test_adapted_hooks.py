@@ -56,7 +56,20 @@ FILES: dict[str, tuple[str, Any]] = {
     "windsurf": (".windsurf/hooks.json", {"hooks": {"pre_run_command": [{"command": GUARD}]}}),
 }
 TARGETS = (*FILES, "kimi_code")
+MANIFEST = {
+    "spec": "hooks/0.1",
+    "hooks": [
+        {
+            "name": "guard",
+            "event": "before_tool_execute",
+            "matcher": "shell",
+            "blocking": True,
+            "handler": {"type": "command", "command": GUARD},
+        }
+    ],
+}
 OTHER_FILES: dict[str, tuple[str, str, Any]] = {
+    "a manifest": ("hook_interchange", "hooks/guard/hook.json", MANIFEST),
     "cline": ("cline", ".clinerules/hooks/PreToolUse", f"#!/bin/bash\n{CLINE_GUARD}\n"),
     "a pattern for commands": (
         "droid",
@@ -87,6 +100,7 @@ OTHER_FILES: dict[str, tuple[str, str, Any]] = {
 }
 PAIRS = [(source, target) for source in FILES for target in TARGETS if source != target]
 PAIRS += [(each, target) for each, (source, *_) in OTHER_FILES.items() for target in TARGETS if source != target]
+PAIRS.remove(("a manifest", "claude_code"))  # it is written without hookline
 
 
 def convert(hookline: Any, source: str, target: str, value: Any = None) -> Any:
@@ -266,6 +280,26 @@ def test_every_hook_of_cursor_is_written_into_a_manifest(hookline):
 def test_what_a_manifest_can_say_itself_needs_no_hookline(hookline):
     (command,) = commands(convert(hookline, "codex", "hook_interchange").stdout, "hook_interchange")
     assert command == GUARD
+
+
+def test_what_claude_code_can_say_of_a_manifest_needs_no_hookline(hookline):
+    (command,) = commands(convert(hookline, "a manifest", "claude_code").stdout, "claude_code")
+    assert command == GUARD
+
+
+@pytest.mark.parametrize("strategy", ["block", "exclude"])
+def test_hook_of_a_manifest_that_may_not_lose_anything_is_adapted(hookline, strategy):
+    value = {"spec": "hooks/0.1", "hooks": [{**MANIFEST["hooks"][0], "degradation": {"input_rewrite": strategy}}]}
+    (command,) = commands(convert(hookline, "a manifest", "claude_code", value).stdout, "claude_code")
+    assert command.startswith("hookline adapt claude-code PreToolUse hook_interchange ")
+
+
+@pytest.mark.parametrize("target", ["codex", "cursor"])
+def test_hook_on_two_tools_that_are_one_in_the_other_agent_runs_once(hookline, target):
+    groups = [{**GROUPED, "matcher": tool} for tool in ("Write", "Edit")]
+    two = {"spec": "hooks/0.1", "hooks": [{**MANIFEST["hooks"][0], "matcher": ["file_write", "file_edit"]}]}
+    for source, value in (("claude_code", {"hooks": {"PreToolUse": groups}}), ("a manifest", two)):
+        assert len(commands(convert(hookline, source, target, value).stdout, target)) == 1
 
 
 def test_hooks_of_other_dialects_are_not_adapted(hookline):

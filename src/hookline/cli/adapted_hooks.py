@@ -18,7 +18,7 @@ from hookline.dialects.claude_code import names as claude
 from hookline.dialects.claude_code.matchers import TOOL_FAILED
 from hookline.dialects.claude_stdin import stdin_template
 from hookline.dialects.conversion import flatten_all, translate_condition, with_vocabulary
-from hookline.dialects.dialect import AgentDialect, Excerpt, get_dialect
+from hookline.dialects.dialect import AdaptableDialect, Excerpt, get_dialect
 from hookline.dialects.hook_interchange import names as interchange
 from hookline.dialects.settings_json import TOOL_SUCCEEDED, literal_shell_template
 from hookline.hooks.actions.program_result import ResultParser
@@ -43,7 +43,7 @@ _NO_WAIT: Final = "that the agent does not wait for it"
 def adapt_hooks(hooks: Iterable[Hook], to: str) -> Iterator[Hook]:
     """The hooks. One that the dialect cannot express becomes a command of `hookline adapt`, if that can be written."""
     for hook in hooks:
-        is_adaptable = _contract_of(to) is not None and isinstance(get_dialect(hook.origin.dialect), AgentDialect)
+        is_adaptable = _contract_of(to) is not None and isinstance(get_dialect(hook.origin.dialect), AdaptableDialect)
         yield from _adapt(hook, to) if is_adaptable else (hook,)
 
 
@@ -72,9 +72,14 @@ def _adapt(hook: Hook, to: str) -> tuple[Hook, ...]:
 
 
 def _is_written(hook: Hook, to: str) -> bool:
-    """A manifest is for every agent, so what it can say without hookline stays so, even if some of it is lost."""
-    if to == interchange.NAME:
-        return bool(get_dialect(to).write(with_vocabulary(to, [hook])).value["hooks"])
+    """A manifest is for every agent, so what can be said without hookline stays so, even if some of it is lost.
+
+    A hook that its author would rather have block, or left out, is not said by that.
+    """
+    if interchange.NAME in (to, hook.origin.dialect):
+        strategies = tuple((name, "exclude" if each == "block" else each) for name, each in hook.origin.degradation)
+        strict = replace(hook, origin=replace(hook.origin, degradation=strategies))
+        return bool(get_dialect(to).write(with_vocabulary(to, [strict])).value.get("hooks"))
     return _is_expressible([hook], to)
 
 
@@ -91,7 +96,7 @@ def _waiting(hook: Hook) -> Hook:
 
 def _excerpt(hook: Hook) -> Excerpt | None:
     dialect = get_dialect(hook.origin.dialect)
-    assert isinstance(dialect, AgentDialect)
+    assert isinstance(dialect, AdaptableDialect)
     acting = replace(hook, enabled=True)  # whether it acts is said around it
     return dialect.excerpt(_in_its_directory(acting)) or dialect.excerpt(acting)
 

@@ -127,8 +127,8 @@ class Dialect(Protocol):
 
 
 @runtime_checkable
-class AgentDialect(Dialect, Protocol):
-    """The hook files of a coding agent, which runs them itself. Other agents can run one of the hooks, too."""
+class AdaptableDialect(Dialect, Protocol):
+    """A dialect whose hooks any coding agent can run, one at a time, through `hookline adapt`."""
 
     def excerpt(self, hook: Hook) -> Excerpt | None:
         """The hook as its own file has it; None if it cannot be written."""

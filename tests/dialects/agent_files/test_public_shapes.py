@@ -12,7 +12,7 @@ import pytest
 from hookline import Event
 from hookline.config.document import Document
 from hookline.config.problem import errors_of
-from hookline.dialects.dialect import AgentDialect, get_dialect
+from hookline.dialects.dialect import AdaptableDialect, get_dialect
 from hookline.engine.decision import Decision
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.outcome import Verdict
@@ -495,7 +495,7 @@ def test_a_hook_alone_reads_as_in_its_file(title: str) -> None:
     """What another agent runs after `hookline convert`."""
     file, text, *_ = {**DENIES, **ACTS}[title]
     dialect = get_dialect(AGENTS[title.partition(":")[0]])
-    assert isinstance(dialect, AgentDialect)
+    assert isinstance(dialect, AdaptableDialect)
     hooks = load_text(json.dumps({"program": text}) if dialect.name == "cline" else text, file, dialect.name).hooks
     for hook in [replace(each, enabled=True) for each in hooks]:
         found = dialect.excerpt(hook)

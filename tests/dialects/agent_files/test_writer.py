@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.conversion import with_vocabulary
-from hookline.dialects.dialect import AgentDialect, Excerpt, get_dialect
+from hookline.dialects.dialect import AdaptableDialect, Excerpt, get_dialect
 from hookline.lazy_dataclasses import replace
 from hookline.project import load_text
 from hookline.testing import load_cases
@@ -103,7 +103,7 @@ def test_a_disabled_hook_is_written_where_the_agent_has_such_a_key() -> None:
 )
 def test_an_excerpt_is_in_the_format_of_the_hooks_own_file(dialect: str, file: str, value: dict[str, Any]) -> None:
     known = get_dialect(dialect)
-    assert isinstance(known, AgentDialect)
+    assert isinstance(known, AdaptableDialect)
     (hook,) = load_text(json.dumps(value), file, dialect).hooks
     found = known.excerpt(replace(hook, id="One"))
     assert found == Excerpt(value)
@@ -111,7 +111,7 @@ def test_an_excerpt_is_in_the_format_of_the_hooks_own_file(dialect: str, file: s
 
 def test_an_excerpt_names_its_file_if_only_the_place_tells_its_format() -> None:
     kimi = get_dialect("kimi_code")
-    assert isinstance(kimi, AgentDialect)
+    assert isinstance(kimi, AdaptableDialect)
     text = '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Shell"\ncommand = "./a"\n'
     (older,) = load_text(text, ".kimi/config.toml", "kimi_code").hooks
     (newer,) = load_text(text, ".kimi-code/config.toml", "kimi_code").hooks
@@ -123,7 +123,7 @@ def test_an_excerpt_names_its_file_if_only_the_place_tells_its_format() -> None:
 @pytest.mark.parametrize("first", ["#!/usr/bin/env bash", "#!/bin/sh -e", "import sys"])
 def test_the_excerpt_of_a_program_of_cline_says_what_runs_it(first: str) -> None:
     cline, file = get_dialect("cline"), ".clinerules/hooks/PreToolUse.py"
-    assert isinstance(cline, AgentDialect)
+    assert isinstance(cline, AdaptableDialect)
     (hook,) = load_text(json.dumps({"program": f"{first}\n"}), file, "cline").hooks
     found = cline.excerpt(hook)
     assert found is not None

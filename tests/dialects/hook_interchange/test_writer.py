@@ -100,6 +100,15 @@ def test_keys_for_other_tools_are_listed_as_lost(to: str) -> None:
     assert len(lost) == len(without) + 3
 
 
+@pytest.mark.parametrize("to", ["native", "claude_code"])
+def test_strategies_stay_in_a_manifest_and_are_listed_as_lost_elsewhere(to: str) -> None:
+    given = {"input_rewrite": "warn", "custom_env": "warn"}  # the second is the default
+    value = manifest(name="a", handler=command(), blocking=True, degradation=given)
+    written, lost = losses(value, "hook_interchange")
+    assert (written["hooks"][0]["degradation"], lost) == ({"input_rewrite": "warn"}, ())
+    assert "a (hooks.json:1): degradation" in losses(value, to)[1]
+
+
 def test_a_script_is_named_from_where_the_manifest_is_seen() -> None:
     hooks = load_hooks("hook_interchange", manifest(handler=command("./check.sh -x")), "hooks/safety/hook.json")
     written = write_hooks("hook_interchange", hooks)

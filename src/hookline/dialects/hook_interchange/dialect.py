@@ -9,7 +9,8 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.dialect import LoadResult, WriteResult
+from hookline.dialects.conversion import is_complete
+from hookline.dialects.dialect import Excerpt, LoadResult, WriteResult
 from hookline.dialects.hook_interchange.handlers import parse_handler
 from hookline.dialects.hook_interchange.matchers import parse_matcher
 from hookline.dialects.hook_interchange.names import (
@@ -76,6 +77,10 @@ class HookInterchangeDialect:
         from hookline.dialects.hook_interchange.writer import write_hooks
 
         return write_hooks(hooks)
+
+    def excerpt(self, hook: Hook) -> Excerpt | None:
+        written = self.write([hook])
+        return Excerpt(written.value) if is_complete(hook, written.not_expressible) else None
 
 
 DIALECT: Final = HookInterchangeDialect()

@@ -82,8 +82,10 @@ MODEL_GUARDS: Final = {
     "before_compact": Outcome(Verdict.DENY),
 }
 """What it counts as if a model that was to block does not answer."""
-UNCONVERTED_KEYS: Final = {"provider_data", "capabilities", "platform", "model", "agent", "status_message"}
-"""Keys of a hook and of its handler that no writer keeps."""
+UNCONVERTED_KEYS: Final = {
+    "degradation", "provider_data", "capabilities", "platform", "model", "agent", "status_message",
+}  # fmt: skip
+"""Keys of a hook and of its handler that no other format has."""
 CLAUDE_EVENTS: Final = {
     "before_tool_execute": "PreToolUse",
     "after_tool_execute": "PostToolUse",

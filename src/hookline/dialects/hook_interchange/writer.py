@@ -10,6 +10,7 @@ from hookline.dialects.conversion import NotExpressible, event_not_expressible, 
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.hook_interchange.matchers import write_matcher
 from hookline.dialects.hook_interchange.names import (
+    DEFAULT_STRATEGIES,
     DEFAULT_TIMEOUT,
     FAILURE_OUTCOME,
     MODEL_GUARDS,
@@ -32,6 +33,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import SILENT
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, Template
+from hookline.lazy_dataclasses import replace
 
 _WORKSPACE: Final = "{{workspace}}"
 _BLOCKING: Final = (
@@ -43,8 +45,14 @@ _BLOCKING: Final = (
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     written: list[dict[str, Any]] = []
-    not_expressible = write_each(hooks, lambda hook, losses: written.append(_write_hook(hook, losses)))
+    kept = map(_with_degradation_kept, hooks)
+    not_expressible = write_each(kept, lambda hook, losses: written.append(_write_hook(hook, losses)))
     return WriteResult({"spec": SPEC, "hooks": written}, "json", not_expressible)
+
+
+def _with_degradation_kept(hook: Hook) -> Hook:
+    unconverted = tuple(each for each in hook.origin.unconverted if each != "degradation")
+    return replace(hook, origin=replace(hook.origin, unconverted=unconverted))
 
 
 def _write_hook(hook: Hook, losses: list[str]) -> dict[str, Any]:
@@ -59,6 +67,9 @@ def _write_hook(hook: Hook, losses: list[str]) -> dict[str, Any]:
     value["handler"] = _write_handler(hook, event_name, losses)
     if _blocks(hook, event_name):
         value["blocking"] = True
+    strategies = dict(hook.origin.degradation)
+    if given := {name: each for name, each in strategies.items() if DEFAULT_STRATEGIES.get(name) != each}:
+        value["degradation"] = given
     return value
 
 
