@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.dialects.dialect import Capability
 from hookline.formatting import printable
@@ -15,6 +15,9 @@ from hookline.project.packs import PackFile
 from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
+
+if TYPE_CHECKING:
+    from hookline.hooks.actions.run_program import CommandTemplate
 
 _TEMPLATES: Final = ("run", "only_if", "log", "call", "notify", "say")
 _CHANGES: Final = ("set", "remove", "append")
@@ -84,16 +87,18 @@ def effects_of_hook(hook: Hook) -> HookEffects:
     words = hook.origin.wording
     action = hook.then
     if isinstance(action, RunProgram):
-        program, only_if = (
-            each and replace(each, env=words.author_variables(each.env)) for each in (action.program, action.only_if)
-        )
-        action = replace(action, program=program, only_if=only_if)
+        only_if = action.only_if and _as_in_the_file(action.only_if, words)
+        action = replace(action, program=_as_in_the_file(action.program, words), only_if=only_if)
     said = (
         *_describe_action(action, words),
         *(_on_failure(what, text, words) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
     return HookEffects(hook.id, hook.event_name, hook.origin.line, deeds)
+
+
+def _as_in_the_file(program: CommandTemplate, words: Wording) -> CommandTemplate:
+    return replace(program, env=words.author_variables(program.env))
 
 
 def _on_failure(what: str, text: str, words: Wording) -> tuple[str, str]:

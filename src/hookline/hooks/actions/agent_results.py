@@ -230,8 +230,8 @@ def _parse_copilot(finished: ProgramResult, event: Event) -> Outcome:
         decided = _parse_copilot_approval({**given, "behavior": "deny"}, None)
         return replace(decided, reason=decided.reason or finished.stderr.strip()[:MAX_REASON_CHARS])
     if finished.exit_code == 2 and event.name == "tool.after" and event.read(("tool", "ok")) is False:
-        given = text_value(_object_or_empty(text), "additionalContext") or text.strip()
-        return Outcome(notes=(Note(given),)) if given else SILENT
+        said = text_value(_object_or_empty(text), "additionalContext") or text.strip()
+        return Outcome(notes=(Note(said),)) if said else SILENT
     if finished.exit_code:
         raise _failure(finished)
     answer = _read_object(text, finished, event)
