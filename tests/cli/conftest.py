@@ -17,7 +17,7 @@ from hookline.record.segment import record_directory
 Hookline = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
-CLAUDE_SETTINGS = '{\n  // mine\n  "model": "opus"\n}\n'
+CLAUDE_SETTINGS = '{\n  "model": "opus"\n}\n'
 
 
 @pytest.fixture

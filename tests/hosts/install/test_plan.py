@@ -13,6 +13,7 @@ from hookline.errors import ConfigError, HooklineError
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.plugin_agent import PluginAgent
+from hookline.hosts.install import plan
 from hookline.hosts.install.plan import BACKUP_SUFFIX, apply_changes, installed_entries, plan_install, plan_uninstall
 from hookline.hosts.install.undo import InstallRecord, save_record
 from install_sandbox import install, make_machine, read_files, uninstall
@@ -86,6 +87,12 @@ def machine(tmp_path: Path) -> Machine:
     return make_machine(tmp_path)
 
 
+@pytest.fixture
+def accepts_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 0.1.0, which wrote into files that the agent ignores: `uninstall` has to restore these, too."""
+    monkeypatch.setattr(plan, "find_fault", lambda *_: "")
+
+
 def write_settings(machine: Machine, name: str, text: str) -> Path:
     path = machine.home / MERGED[name]
     path.parent.mkdir(parents=True)
@@ -109,6 +116,7 @@ def without_own_entries(name: str, value: dict) -> dict:
     return {**value, "hooks": {event: entries for event, entries in kept.items() if entries}}
 
 
+@pytest.mark.usefixtures("accepts_every_file")
 @pytest.mark.parametrize("name", MERGED)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_uninstall_restores_every_text_byte_for_byte(machine: Machine, name: str, text: str) -> None:
@@ -150,11 +158,11 @@ def test_a_second_install_changes_nothing(machine: Machine, name: str) -> None:
 
 
 def test_only_a_key_that_the_user_added_since_stays(machine: Machine) -> None:
-    path = write_settings(machine, "claude-code", '{\n  "a": 1 // one\n}\n')
-    install("claude-code", machine)
+    path = write_settings(machine, "gemini-cli", '{\n  "a": 1 // one\n}\n')
+    install("gemini-cli", machine)
     text = path.read_text()
     path.write_text(text.replace("\n}\n", ',\n  "b": 2\n}\n'))
-    uninstall("claude-code", machine)
+    uninstall("gemini-cli", machine)
     assert path.read_text() == '{\n  "a": 1, // one\n  "b": 2\n}\n'
 
 
@@ -185,6 +193,7 @@ def test_a_new_file_with_something_of_the_users_stays(machine: Machine) -> None:
     assert read_json(path) == {"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}
 
 
+@pytest.mark.usefixtures("accepts_every_file")
 @pytest.mark.parametrize("name", MERGED)
 def test_without_a_record_entries_are_recognised_by_their_commands(machine: Machine, name: str) -> None:
     path = write_settings(machine, name, '{"a": [1], "hooks": {"x": [{"command": "y"}]}}')

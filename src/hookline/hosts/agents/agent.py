@@ -19,6 +19,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hosts.agents.agent_event import AgentEvent
 from hookline.hosts.agents.entries import DesiredFile, HookCommand
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, merge_for, replace_surrogates
 from hookline.hosts.agents.payload import Facts, decode_object, join_parts
@@ -105,6 +106,8 @@ class CodingAgent(ABC):
     native_layers: frozenset[DialectLayer] = frozenset()  # hooks that the agent runs itself, so hookline must not
     unread_files: tuple[str, ...] = ()  # of those layers, files of another program, which the agent does not read
     ignores_some_hooks: bool = False  # of those layers: hookline runs the hooks that name it in `ignored_by`
+    ignores_links: bool = False  # it ignores a project's file if a part of its path in the project is a link
+    json_reader: JsonReader | None = None  # None: it is not known how strict it is
     event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
     project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
     user_settings: tuple[str, ...] = ()  # in its own directory, beside the file with hookline's entries
@@ -209,9 +212,10 @@ class CodingAgent(ABC):
         """Why the user's agent does not run hookline although its files are there, and what to do. Empty if it does."""
         return "", ""
 
-    def find_fault(self, settings: Mapping[str, Any]) -> str:
-        """Why the agent does not run the hooks in a file with these settings, although it is valid; "" if it does."""
-        return ""
+    def find_fault(self, text: str, settings: Mapping[str, Any]) -> str:
+        """Why the agent ignores a JSON file with this text, which contains these settings; "" if it reads it."""
+        flaw = self.json_reader.find_flaw(text) if self.json_reader is not None else ""
+        return f"{self.title} ignores this file: {flaw}" if flaw else ""
 
     @abstractmethod
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:

@@ -23,6 +23,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import Facts
@@ -111,4 +112,5 @@ AGENT = ClaudeCode(
     project_settings=(".claude/settings.local.json", ".claude/settings.json"),
     project_variables=("CLAUDE_PROJECT_DIR",),
     native_layers=layers_of("claude_code"),
+    json_reader=JsonReader(byte_order_mark=True),
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
@@ -31,6 +31,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader, find_malformed_group
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_as_reason, value_text
 from hookline.hosts.agents.payload import (
@@ -64,6 +65,19 @@ class Codex(CodingAgent):
         path = self.settings_path(machine, scope, "hooks.json", ".codex/hooks.json")
         return (grouped_entries(path, self.events, partial(claude_protocol.entry_in_seconds, self, command)),)
 
+    def find_fault(self, text: str, settings: Mapping[str, Any]) -> str:
+        """Seen in Codex 0.166.0."""
+        unknown = next((key for key in settings if key not in ("description", "hooks")), None)
+        if unknown is not None:
+            return (
+                f"{self.title} ignores this file because of its key {unknown!r}: it may have only description and hooks"
+            )
+        names = {event.name for event in self.events} | {"PostCompact"}
+        place = find_malformed_group(settings.get("hooks"), names, _is_group, _is_handler)
+        if place or not isinstance(settings.get("description"), str | None):
+            return f"{self.title} ignores this file because of {f'hooks.{place}' if place else 'its description'}"
+        return super().find_fault(text, settings)
+
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
         own = {"turn_id": SAMPLE_ID, "model": "none", "tool_input": {"command": SAMPLE_COMMAND}}
         return "PreToolUse", {**claude_protocol.sample_payload(directory), **own}
@@ -81,6 +95,24 @@ class Codex(CodingAgent):
             HEADLESS_PROMPT,
         )
         return HeadlessRun(arguments, {"LOOPBACK_KEY": FAKE_API_KEY})
+
+
+_HANDLER_TEXTS: Final = {"command": ("command",), "mcp_tool": ("server", "tool"), "prompt": (), "agent": ()}
+
+
+def _is_group(group: Mapping[str, Any]) -> bool:
+    return isinstance(group.get("matcher"), str | None) and isinstance(group.get("hooks", []), list)
+
+
+def _is_handler(handler: Mapping[str, Any]) -> bool:
+    texts, timeout = _HANDLER_TEXTS.get(str(handler.get("type"))), handler.get("timeout")
+    return (
+        texts is not None
+        and all(isinstance(handler.get(name), str) for name in texts)
+        and (timeout is None or (type(timeout) is int and timeout >= 0))
+        and isinstance(handler.get("async", False), bool)
+        and isinstance(handler.get("statusMessage"), str | None)
+    )
 
 
 def _patch_facts(facts: Facts) -> list[Facts]:
@@ -130,6 +162,7 @@ AGENT = Codex(
     homes=(".codex",),
     managed_files=("/etc/codex/requirements.toml", "/etc/codex/managed_config.toml", "/etc/codex/config.toml"),
     home_variable="CODEX_HOME",
+    json_reader=JsonReader(),
     advice="Codex runs no hook before you trust it: start codex, type /hooks and accept the hooks of hookline.",
     native_layers=layers_of("codex"),
 )

@@ -31,6 +31,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, truncate_utf8, value_text
 from hookline.hosts.agents.payload import (
@@ -213,6 +214,7 @@ AGENT = CopilotCli(
     project_settings=(".github/copilot/settings.local.json", ".github/copilot/settings.json"),
     user_settings=("settings.json",),
     ignores_some_hooks=True,
+    json_reader=JsonReader(),
     event_aliases={
         "SessionStart": "sessionStart",
         "userPromptSubmitted": "userPromptTransformed",

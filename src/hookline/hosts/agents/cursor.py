@@ -6,8 +6,10 @@ reads them all, but installs only the general ones.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -16,6 +18,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply, layers_of
 from hookline.hosts.agents.agent_event import Ability, AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.json_reader import JsonReader, is_number
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import (
     MergedDecision,
@@ -122,10 +125,16 @@ class Cursor(CodingAgent):
         closed = {"failClosed": True} if command.fails_closed(event) else {}
         return {"command": command.shell_command(event), "timeout": seconds, **closed}
 
-    def find_fault(self, settings: Mapping[str, Any]) -> str:
-        """Cursor removes comments without looking at quotes, and ignores a file that is no JSON then."""
-        found = next((text for text in all_strings(settings) if "//" in text), None)
-        return f"Cursor ignores this file: it takes the // in {found!r} for a comment" if found is not None else ""
+    def find_fault(self, text: str, settings: Mapping[str, Any]) -> str:
+        """Cursor removes comments without looking at quotes. It ignores a file that is no JSON then, or has a wrong entry."""
+        if _read_as_cursor_does(text) != settings:
+            return (
+                f"Cursor ignores this file: {_describe_comment(settings) or JsonReader(comments=True).find_flaw(text)}"
+            )
+        wrong = _find_wrong_value(
+            settings, {each.name for each in self.events} | _OTHER_EVENTS | self.event_aliases.keys()
+        )
+        return f"Cursor ignores this file because of {wrong}" if wrong else ""
 
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
         return "preToolUse", {
@@ -138,6 +147,47 @@ class Cursor(CodingAgent):
             "tool_input": {"command": SAMPLE_COMMAND},
             "tool_use_id": SAMPLE_ID,
         }
+
+
+def _read_as_cursor_does(text: str) -> Any:
+    """None if it cannot read it."""
+    try:
+        return json.loads(_BLOCK_COMMENT.sub("", _LINE_COMMENT.sub("", text)))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _describe_comment(settings: Mapping[str, Any]) -> str:
+    marks = ((text, mark) for mark in ("//", "/*") for text in all_strings(settings) if mark in text)
+    text, mark = next(marks, ("", ""))
+    return f"it takes the {mark} in {text!r} for a comment" if text else ""
+
+
+def _find_wrong_value(settings: Mapping[str, Any], events: Collection[str]) -> str:
+    """What makes Cursor reject a whole file, as its SDK checks it."""
+    version, hooks = settings.get("version"), settings.get("hooks")
+    if type(version) is not int or version < 1:
+        return "its version, which must be 1"
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        if event not in events:
+            return f"hooks.{event}, which is no event of Cursor {AGENT.versions[-1]}"
+        for at, entry in enumerate(entries) if isinstance(entries, list) else ():
+            if not isinstance(entry, dict) or not _is_entry(entry):
+                return f"hooks.{event}[{at}]"
+    return ""
+
+
+def _is_entry(entry: Mapping[str, Any]) -> bool:
+    text = {"command": "command", "prompt": "prompt"}.get(str(entry.get("type", "command")), "")
+    timeout, limit = entry.get("timeout", 1), entry.get("loop_limit", 1)
+    return (
+        isinstance(entry.get(text), str)
+        and isinstance(entry.get("matcher", ""), str)
+        and is_number(timeout)
+        and timeout > 0
+        and (limit is None or (type(limit) is int and limit > 0))
+        and isinstance(entry.get("failClosed", False), bool)
+    )
 
 
 def _base_facts(payload: Mapping[str, Any]) -> Facts:
@@ -172,6 +222,11 @@ def _applies_change(payload: Mapping[str, Any], answer: MergedDecision) -> bool:
 MAX_CONTEXT: Final = 10_000  # characters of added context; Cursor drops a longer text
 _SHELL_FIELDS: Final = {"command", "cwd", "timeout"}
 _WITHOUT_CHANGE: Final = Ability(deny=True, allow=True, context=True)
+_LINE_COMMENT: Final = re.compile(r"//[^\n\r\u2028\u2029]*")
+_BLOCK_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_OTHER_EVENTS: Final = frozenset(
+    ("afterAgentResponse", "afterAgentThought", "beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")
+)
 _NO_ASK = "deny: Cursor ignores ask before a tool"
 _CHANGE = "for shell commands and MCP tools; else deny, with the suggested input"
 _PROMPT = "yes; the local agent of its SDK ignores it"
@@ -199,6 +254,7 @@ AGENT = Cursor(
     managed_files=("/etc/cursor/hooks.json", "/Library/Application Support/Cursor/hooks.json"),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("claude_code", "cursor"),
+    ignores_links=True,
     ignores_some_hooks=True,
     event_aliases={
         "beforeShellExecution": "preToolUse",

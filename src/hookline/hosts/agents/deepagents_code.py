@@ -20,6 +20,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts, shell_result_facts
@@ -88,5 +89,6 @@ AGENT = DeepagentsCode(
     timeout=timedelta(minutes=10),
     programs=("dcode", "deepagents-code"),
     homes=(".deepagents",),
+    json_reader=JsonReader(),
     advice="deepagents-code runs a project's hooks only with --trust-project-hooks.",
 )

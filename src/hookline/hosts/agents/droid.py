@@ -27,6 +27,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import Ability, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader, find_malformed_group, is_number
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, limit_to, removes_fields
 from hookline.hosts.agents.payload import Facts, first_text, result_facts, shell_result_facts
@@ -55,6 +56,14 @@ class Droid(CodingAgent):
             return (replace(grouped_entries(hooks, self.events, build_entry), parent=()),)
         return (grouped_entries(settings, self.events, build_entry),)
 
+    def find_fault(self, text: str, settings: Mapping[str, Any]) -> str:
+        """Seen in Droid 0.215.0. The events of `hooks.json` stand at the top."""
+        names, hooks = {event.name for event in self.events}, settings.get("hooks", settings)
+        place = find_malformed_group(hooks, names, _is_group, _is_handler)
+        if place:
+            return f"{self.title} ignores all hooks of this file because of {place}"
+        return super().find_fault(text, settings)
+
     def hook_switch(self, settings: Mapping[str, Any]) -> tuple[str, bool | None]:
         return "hooksDisabled", settings.get("hooksDisabled")
 
@@ -81,6 +90,15 @@ class Droid(CodingAgent):
         # otherwise it waits at its end for servers that it cannot reach
         environment = {"FACTORY_AIRGAP_ENABLED": "true"}
         return HeadlessRun(("exec", "--auto", "high", "-m", "custom:scripted-0", HEADLESS_PROMPT), environment)
+
+
+def _is_group(group: Mapping[str, Any]) -> bool:
+    return isinstance(group.get("matcher", ""), str) and isinstance(group.get("hooks"), list)
+
+
+def _is_handler(handler: Mapping[str, Any]) -> bool:
+    is_command = handler.get("type") == "command" and isinstance(handler.get("command"), str)
+    return is_command and is_number(handler.get("timeout", 0))
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
@@ -114,4 +132,5 @@ AGENT = Droid(
     homes=(".factory",),
     project_variables=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("droid"),
+    json_reader=JsonReader(comments=True),
 )

@@ -31,6 +31,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8, value_as_reason, value_text
 from hookline.hosts.agents.payload import (
@@ -193,4 +194,5 @@ AGENT = GeminiCli(
     project_settings=(".gemini/settings.json",),
     project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("gemini_cli"),
+    json_reader=JsonReader(comments=True),
 )

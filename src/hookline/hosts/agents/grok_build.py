@@ -26,6 +26,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import Ability, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, limit_to, value_text
 from hookline.hosts.agents.payload import (
@@ -161,6 +162,7 @@ AGENT = GrokBuild(
     advice="Grok runs a project's hooks only after you trust them: start grok and type /hooks-trust.",
     project_variables=("GROK_WORKSPACE_ROOT", "CLAUDE_PROJECT_DIR"),
     hook_environment={"GROK_HOOK_EVENT": "PreToolUse"},
+    json_reader=JsonReader(),
     native_layers=frozenset({("claude_code", SourceLayer.USER)}),
     ignores_some_hooks=True,
 )

@@ -11,6 +11,7 @@ from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Proof, Reply
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, known_facts, result_facts, tool_facts
@@ -82,6 +83,7 @@ AGENT = OpenHands(
     timeout=timedelta(minutes=1),
     programs=("openhands",),
     homes=(".openhands",),
+    json_reader=JsonReader(),
     project_variables=("OPENHANDS_PROJECT_DIR",),
     advice="If a project has .openhands/hooks.json, OpenHands does not read your own.",
 )

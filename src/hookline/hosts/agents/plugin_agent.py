@@ -34,7 +34,9 @@ class PluginAgent(CodingAgent):
             "THE_NAME": self.name,
             '"THE ENTRY"': json.dumps("project" if command.is_shared else ""),
             '"THE MISSING"': json.dumps(command.missing.value),
-            '"THE MISSING MESSAGE"': json.dumps(command.missing_message if command.is_shared else command.failed_message),
+            '"THE MISSING MESSAGE"': json.dumps(
+                command.missing_message if command.is_shared else command.failed_message
+            ),
             '"THE LAUNCHER"': program,
             '"THE EVENTS"': json.dumps([each.name for each in self.events]),
             '"THE TIMEOUT"': str(round(self.timeout.total_seconds() * 1000)),

@@ -26,6 +26,7 @@ from hookline.hosts.agents.agent import (
 )
 from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.json_reader import JsonReader
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_text
@@ -99,4 +100,5 @@ AGENT = QwenCode(
     project_settings=(".qwen/settings.json",),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=layers_of("qwen_code"),
+    json_reader=JsonReader(comments=True, byte_order_mark=True),
 )

@@ -223,7 +223,7 @@ def _check_scope(
     missing, again = sorted(wanted - installed), f"hookline install {agent.name} --{scope}"
     faults = [find_fault(agent, machine, path, read_file_text(path)) for _, path, _ in places]
     if any(faults):
-        yield problem_finding("entry", "; ".join(filter(None, faults)), "change that text; no hook in it runs now")
+        yield problem_finding("entry", "; ".join(filter(None, faults)), "correct it: no hook in that file runs now")
     elif missing:
         yield problem_finding("entry", f"{shown} lacks {', '.join(missing)}", again)
     elif not has_current_entries(agent, machine, scope):

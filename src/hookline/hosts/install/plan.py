@@ -99,12 +99,21 @@ def _refuse_fault(agent: CodingAgent, machine: Machine, change: FileChange) -> F
 
 
 def find_fault(agent: CodingAgent, machine: Machine, path: Path, text: str | None) -> str:
-    """Why the agent does not run the hooks in a JSON file with this text. "" if it does, or the file is no JSON."""
+    """Why the agent ignores a JSON file with this text. "" if it does not, or the file is no JSON."""
     if text is None or path.suffix != ".json":
         return ""
     file = machine.display_path(path)
-    fault = agent.find_fault(parse_object(text, file).value)
+    link = _find_link(path, machine.project) if agent.ignores_links else None
+    if link is not None:
+        return f"{file}: {agent.title} ignores this file, because {machine.display_path(link)} is a link"
+    fault = agent.find_fault(text, parse_object(text, file).value)
     return f"{file}: {fault}" if fault else ""
+
+
+def _find_link(path: Path, top: Path) -> Path | None:
+    """The first part of the path below `top` that is a link."""
+    parts = (each for each in reversed((path, *path.parents)) if each != top and each.is_relative_to(top))
+    return next((each for each in parts if each.is_symlink()), None)
 
 
 def _plan_install_file(
