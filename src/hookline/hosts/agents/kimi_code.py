@@ -55,6 +55,13 @@ class KimiCode(CodingAgent):
         seconds = math.ceil(self.event_timeout(event.name).total_seconds())
         return {"event": event.name, "command": command.shell_command(event), "timeout": seconds}
 
+    def find_fault(self, text: str, settings: Mapping[str, Any]) -> str:
+        """One wrong entry is enough. Seen in Kimi Code 2.1.0."""
+        hooks = settings.get("hooks")
+        wrong = (at for at, each in enumerate(hooks if isinstance(hooks, list) else ()) if not _is_entry(each))
+        at = next(wrong, None)
+        return "" if at is None else f"{self.title} ignores all hooks of this file because of hooks[{at}]"
+
     def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
         sample = claude_protocol.sample_payload(directory)
         for key in ("tool_use_id", "transcript_path", "permission_mode"):
@@ -84,6 +91,20 @@ class KimiCode(CodingAgent):
         return HeadlessRun(("-p", HEADLESS_PROMPT), {})
 
 
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not entry.keys() <= {"event", "matcher", "command", "timeout"}:
+        return False
+    timeout = entry.get("timeout", 1)
+    return (
+        entry.get("event") in _EVENTS
+        and isinstance(entry.get("matcher", ""), str)
+        and isinstance(entry.get("command"), str)
+        and bool(entry["command"])
+        and type(timeout) is int
+        and 1 <= timeout <= 600
+    )
+
+
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     if payload.get("hook_event_name") == "PostToolUseFailure":
         error = payload.get("error")
@@ -91,6 +112,11 @@ def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     return result_facts(True, payload.get("tool_output"))
 
 
+_EVENTS: Final = frozenset(
+    ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionResult", "UserPromptSubmit",
+     "UserPromptQueued", "TurnStarted", "Stop", "StopFailure", "Interrupt", "SessionStart", "SessionEnd", "SessionHeartbeat",
+     "SubagentStart", "SubagentStop", "TaskStarted", "PreCompact", "PostCompact", "Notification")
+)  # fmt: skip
 _NO_ASK: Final = "deny: Kimi runs the tool when a hook asks"
 
 AGENT = KimiCode(

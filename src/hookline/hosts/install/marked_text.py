@@ -123,7 +123,7 @@ def _yaml_events(text: str, file: str) -> _YamlEvents | None:
 
 def _check(text: str, file: str, want: MarkedFile) -> None:
     """The agent must find each entry in the new text."""
-    found = _parse(text, file, want.path.suffix)
+    found = parse_settings(text, file, want.path.suffix)
     for event, entry in want.entries:
         if want.path.suffix == ".toml":
             ok = isinstance(found, dict) and entry in (found.get(HOOKS_KEY) or [])
@@ -133,7 +133,8 @@ def _check(text: str, file: str, want: MarkedFile) -> None:
             raise HooklineError(f"{file} cannot be edited safely; add hookline's entries yourself")
 
 
-def _parse(text: str, file: str, suffix: str) -> Any:
+def parse_settings(text: str, file: str, suffix: str) -> Any:
+    """Raises HooklineError."""
     if suffix == ".toml":
         try:
             return tomllib.loads(text)

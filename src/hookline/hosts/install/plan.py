@@ -14,7 +14,7 @@ from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.entries import DesiredFile, EntriesFile, MarkedFile, MissingPolicy, OwnFile, hook_command
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.install.marked_text import has_marked, mark_splices, marked_events
+from hookline.hosts.install.marked_text import has_marked, mark_splices, marked_events, parse_settings
 from hookline.hosts.install.text_files import (
     executable_mode,
     file_mode,
@@ -99,14 +99,16 @@ def _refuse_fault(agent: CodingAgent, machine: Machine, change: FileChange) -> F
 
 
 def find_fault(agent: CodingAgent, machine: Machine, path: Path, text: str | None) -> str:
-    """Why the agent ignores a JSON file with this text. "" if it does not, or the file is no JSON."""
-    if text is None or path.suffix != ".json":
+    """Why the agent ignores a JSON or TOML file with this text. "" if it does not, or the file has another format."""
+    if text is None or path.suffix not in (".json", ".toml"):
         return ""
     file = machine.display_path(path)
     link = _find_link(path, machine.project) if agent.ignores_links else None
     if link is not None:
         return f"{file}: {agent.title} ignores this file, because {machine.display_path(link)} is a link"
-    fault = agent.find_fault(text, parse_object(text, file).value)
+    fault = agent.find_fault(
+        text, parse_settings(text, file, path.suffix) if path.suffix == ".toml" else parse_object(text, file).value
+    )
     return f"{file}: {fault}" if fault else ""
 
 
@@ -297,6 +299,7 @@ def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -
         document = parse_object(text, machine.display_path(want.path))
         return frozenset(str(event_path(path)[-1]) for path in own_entry_paths(document, agent.name))
     if isinstance(want, MarkedFile):
+        parse_settings(text, machine.display_path(want.path), want.path.suffix)
         return marked_events(text)
     if text != want.text:
         return frozenset()
