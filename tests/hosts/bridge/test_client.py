@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -73,6 +74,44 @@ def test_a_socket_s_path_that_is_too_long_is_no_trouble(desk: BridgeSandbox, arg
     (long / "hookline").mkdir(parents=True, mode=0o700)
     desk.variables["XDG_RUNTIME_DIR"] = str(long)
     assert deny_reason(desk.run_client(argv, desk.payload())[0]) == "Never."
+
+
+@pytest.mark.parametrize("has_engine", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", ""), ("\ufeff \n", "\n"), ('{"a": "}\\"{", "b": {"c": [{}]}, ', "")],
+    ids=["plain", "spaces", "nested"],
+)
+def test_an_agent_that_leaves_stdin_open_gets_an_answer(
+    desk: BridgeSandbox, argv: list[str], before: str, after: str, has_engine: bool
+) -> None:
+    """Some versions of Copilot CLI and Claude Code do, and would run the tool when the hook's time is over."""
+    desk.write_hooks(GUARD)
+    if not has_engine:
+        desk.variables["XDG_RUNTIME_DIR"] = "/proc/nowhere"
+    payload = desk.payload().decode()
+    text = before + (payload[1:] if before.endswith(", ") else payload) + after
+    process = desk.start_client(argv, "claude-code", "PreToolUse")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(text.encode())
+    process.stdin.flush()
+    assert deny_reason(process.stdout.read().decode()) == "Never."
+    process.stdin.close()
+    assert process.wait(timeout=20) == 0
+
+
+def test_a_payload_that_comes_in_pieces_is_read_to_its_end(desk: BridgeSandbox, argv: list[str]) -> None:
+    desk.write_hooks(GUARD)
+    process = desk.start_client(argv, "claude-code", "PreToolUse")
+    assert process.stdin is not None
+    payload = desk.payload()
+    for at in range(0, len(payload), 40):
+        process.stdin.write(payload[at : at + 40])
+        process.stdin.flush()
+        time.sleep(0.15)
+    out, _ = process.communicate(timeout=20)
+    assert deny_reason(out.decode()) == "Never."
 
 
 def test_an_interpreter_that_is_gone_holds_the_tool_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

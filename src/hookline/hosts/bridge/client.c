@@ -28,6 +28,7 @@
 #endif
 
 enum { VERSION = 1, REQUEST = 40, ANSWER = 28, ANSWERED = 0, WORKING = 1, HEARD = 2000 };
+enum { PAUSE = 100, SILENCE = 10000 }; /* milliseconds without a byte of the payload */
 enum { BROKEN = -1, OVERDUE = -2, SILENT = -3 };
 static const size_t LARGEST = 32u * 1024 * 1024, LARGEST_ENVIRONMENT = 4u * 1024 * 1024;
 
@@ -41,6 +42,7 @@ struct bytes {
 static const char *const bound[][2] = {BOUND{NULL, NULL}}; /* name, value; NULL: unset */
 
 static long long begun; /* milliseconds */
+static int left_open;   /* stdin has not reached its end, and nothing more is read of it */
 
 static long long now(void) {
     struct timespec t;
@@ -98,7 +100,7 @@ static _Noreturn void become_python(char **arguments, struct bytes payload, cons
     if (access(PYTHON, X_OK) || access(CLIENT, R_OK)) report_uninstalled(arguments);
     int file = nameless_file();
     if (file < 0 || write_all(file, payload.at, payload.size)) give_up(arguments[2]);
-    for (size_t left = payload.size > LARGEST ? 0 : LARGEST + 1 - payload.size;
+    for (size_t left = left_open || payload.size > LARGEST ? 0 : LARGEST + 1 - payload.size;
          left && (n = read(0, more, left < sizeof more ? left : sizeof more)) != 0; left -= (size_t)n) {
         if (n < 0 && errno == EINTR) n = 0;
         if (n < 0 || write_all(file, more, (size_t)n)) give_up(arguments[2]);
@@ -109,10 +111,42 @@ static _Noreturn void become_python(char **arguments, struct bytes payload, cons
     give_up(arguments[2]);
 }
 
+/* Whether the payload is a whole JSON object, as far as its brackets tell. */
+static int is_whole(struct bytes payload) {
+    size_t at = 0, depth = 0, size = payload.size;
+    const char *text = payload.at;
+    int quoted = 0;
+    while (at < size && text[at] != '{') at++;
+    for (; at < size; at++) {
+        char c = text[at];
+        if (quoted && c == '\\') at++;
+        else if (c == '"') quoted = !quoted;
+        else if (!quoted && (c == '{' || c == '[')) depth++;
+        else if (!quoted && (c == '}' || c == ']') && depth && !--depth) break;
+    }
+    while (++at < size)
+        if (!strchr(" \t\r\n", text[at])) return 0;
+    return at == size && !quoted && size;
+}
+
+/* Some agents leave stdin open: the payload is complete if it is a whole object, or if nothing more comes. */
+static int is_over(struct bytes payload) {
+    for (int waited = 0; waited < SILENCE; waited += PAUSE) {
+        struct pollfd waiting = {0, POLLIN, 0};
+        if (poll(&waiting, 1, PAUSE) != 0) return 0;
+        if (is_whole(payload)) return 1;
+    }
+    return 1;
+}
+
 static int read_stdin(struct bytes *payload) {
     size_t room = 65536;
     payload->at = malloc(room);
     while (payload->at && payload->size <= LARGEST) {
+        if (is_over(*payload)) {
+            left_open = 1;
+            return 0;
+        }
         if (payload->size == room) {
             char *larger = realloc(payload->at, room *= 4);
             if (!larger) return -1;

@@ -35,6 +35,8 @@ START_LOCK_NAME = "starting.lock"
 _MAX_ATTEMPTS = 3
 _START_TIMEOUT = 10.0  # seconds for a new engine to start listening
 _MAX_DIRECTORY_LENGTH = 90
+_PAUSE = 0.1  # seconds without a byte of the payload, after which it may be whole
+_SILENCE = 10.0  # seconds without a byte, after which no more is expected
 _RESPONSE_TIMEOUT = 2.0  # seconds for an engine to say that it is working
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 _MAIN_CODE = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
@@ -298,14 +300,37 @@ def _milliseconds_since(begun: float) -> int:
 
 
 def _read_stdin() -> bytes:
-    parts, size = [], 0
-    while size <= MAX_PAYLOAD:
+    parts: list[bytes] = []
+    size = 0
+    while size <= MAX_PAYLOAD and not _is_over(parts):
         part = os.read(0, 1 << 20)
         if not part:
             break
         parts.append(part)
         size += len(part)
     return b"".join(parts)
+
+
+def _is_over(parts: list[bytes]) -> bool:
+    """Some agents leave stdin open: the payload is complete if it is a whole object, or if nothing more comes."""
+    import select
+
+    for _ in range(round(_SILENCE / _PAUSE)):
+        if select.select([0], [], [], _PAUSE)[0]:
+            return False
+        if parts and _is_whole(b"".join(parts)):
+            return True
+    return True
+
+
+def _is_whole(payload: bytes) -> bool:
+    import json
+
+    try:
+        json.loads(payload.decode("utf-8", "replace").removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _exec_hookline(payload: bytes, *arguments: str) -> NoReturn:
