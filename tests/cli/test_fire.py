@@ -286,7 +286,10 @@ def test_an_answer_that_says_nothing_is_warned_of(hookline):
     )
     result = hookline("fire", "tool.before", "--config", "answers.yaml", "--tool", "bash")
     assert result.exit_code == 0
-    assert '[g] answered "desicion", which is not a key of an answer, so it is ignored. Did you mean decision?' in result.stderr
+    assert (
+        '[g] answered "desicion", which is not a key of an answer, so it is ignored. Did you mean decision?'
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -285,9 +285,7 @@ def test_a_field_that_a_tool_does_not_have_is_left_out_with_a_warning(tmp_path: 
     _requests(tmp_path, hook, steps=[tool_call_step(("write_file", {"path": "a", "content": "b"}))], seen=seen)
     assert (tmp_path / "a").read_text() == "changed"
     warnings = [each.text for each in seen.of_type(StatusMessage) if each.level == "warning"]
-    assert warnings == [
-        "write_file has no field timeout, encoding; what hooks put there was left out"
-    ]
+    assert warnings == ["write_file has no field timeout, encoding; what hooks put there was left out"]
 
 
 def test_a_field_that_the_model_invents_is_still_an_error(tmp_path: Path) -> None:

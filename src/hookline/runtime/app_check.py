@@ -12,8 +12,8 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import replace
 from hookline.project.lint import lint_hooks
-from hookline.project.problem_lines import add_linted
 from hookline.project.parsed_file import parse_document
+from hookline.project.problem_lines import add_linted
 from hookline.project.sources import Source, SourceLayer
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.tools.blocking import Deadline, run_blocking

@@ -25,8 +25,8 @@ from hookline.hosts.call_decision import decide_without_record
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
-from hookline.project.problem_lines import add_linted
 from hookline.project.parsed_file import read_source
+from hookline.project.problem_lines import add_linted
 from hookline.testing.case import Case, Step
 from hookline.testing.expectation import ActualResult, Difference, expand_scratch, problem_differences
 from hookline.testing.project_files import copy_run_files
