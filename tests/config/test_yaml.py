@@ -227,6 +227,7 @@ def test_line_ends_that_nobody_sees_are_refused(char: str) -> None:
         ("a: 1\nb: c: d\n", 2, "Quote text"),
         ("a:\n\t- b\n", 2, "spaces, not tabs"),
         ("a: 1\nb: *.py\n", 2, "starts with * or &"),
+        ("a: 1\nb: {match: !Write}\n", 2, "starts with !"),
         ("a: 1\nb: @x\n", 2, "starts with @"),
         ("a: 1\nb: `x`\n", 2, "starts with `"),
         ("a: [1\nb: 2\n", 2, "Close the list with ]"),

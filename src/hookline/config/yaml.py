@@ -38,6 +38,7 @@ _SYNTAX_HINTS = {
     "found unexpected document indicator": "Close the quotes.",
     "found unknown escape character": "In double quotes, a backslash starts an escape. Use single quotes: '\\d'.",
     "did not find expected alphabetic or numeric character": "Quote text that starts with * or &.",
+    "did not find expected whitespace or line break": "Quote text that starts with !.",
     "found a tab character that violates indentation": "Indent with spaces.",
 }
 

@@ -13,6 +13,8 @@ from hookline.formatting import file_label, is_typo
 from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.chain import leaf_actions
 from hookline.hooks.actions.change import ChangeFacts, Set
+from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
@@ -58,6 +60,8 @@ class _Rejection:
 
 def _check_never_acts(hook: Hook) -> Iterator[Problem]:
     words = hook.origin.wording
+    if isinstance(hook.then, HoldCall | InvalidAction):
+        return  # what is wrong with it is a problem of its own
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
         yield hook_problem("never-acts", hook, what, words.wait)

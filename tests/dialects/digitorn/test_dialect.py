@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from dialects.digitorn.digitorn_app import all_actions, all_conditions, build_hook, load, read_document
 from hookline.config.problem import errors_of
-from hookline.config.reader import read_text
+from hookline.config.reader import read_text, salvage_text
 from hookline.dialects.dialect import LoadResult, recognise_dialect
 from hookline.dialects.digitorn import DIALECT
 from hookline.engine.book import Book, Layer, introspect
@@ -196,6 +196,28 @@ LOG = {"type": "log", "message": "x"}
         ({"condition": {"type": "all_of", "conditions": [{"type": "moon_phase"}]}, "action": LOG}, "unknown-condition"),
     ],
 )
-def test_a_mistake_is_one_problem(hook: dict[str, Any], code: str) -> None:
+def test_a_mistake_in_a_hook_is_one_problem(hook: dict[str, Any], code: str) -> None:
     loaded = load({"runtime": {"hooks": [{"id": "h", **hook}]}})
+    assert [each.code for each in (*loaded.problems, *lint_hooks(loaded.hooks))] == [code]
+
+
+GATE = "[{id: h, on: tool_start, action: {type: gate}}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"runtime: {{hook: {GATE}}}", "unknown-key"),
+        (f"runtime: {{settings: {{hooks: {GATE}}}}}", "not-read"),
+        (f"agents: {{reviewer: {{hooks: {GATE}}}}}", "wrong-type"),
+        (
+            "runtime: {hooks: [{id: h, on: tool_end, action: {type: shell, command: {{tool.params.path}}}}]}",
+            "key-not-text",
+        ),
+    ],
+)
+def test_a_mistake_in_a_file_is_one_problem(text: str, code: str) -> None:
+    document, _ = salvage_text(text, "digitorn.yaml")
+    assert document is not None
+    loaded = DIALECT.load(document)
     assert [each.code for each in (*loaded.problems, *lint_hooks(loaded.hooks))] == [code]

@@ -141,6 +141,8 @@ def _is_own_file(at: Node) -> bool:
 
 def _report_misplaced_hooks(at: Node) -> None:
     for key, place in at.entries():
+        if key == "agents":  # a problem unless it is a list
+            continue
         if "hooks" in key or _looks_like_hooks(place.value):
             what = f"{format_value(key)} is not read here."
             place.add_problem("not-read", what, "Write runtime: and hooks: below it.", at_key=True)
@@ -152,6 +154,8 @@ def _report_nested_hooks(at: Node, path: str) -> None:
     if not isinstance(at.value, dict) or path.count(".") > _MAX_NESTING:
         return
     for key, place in at.entries():
+        if path in ("runtime", "execution") and is_typo(key, "hooks"):
+            continue  # reported as such
         if _looks_like_hooks(place.value):
             what = f"{format_value(f'{path}.{key}')} is not read."
             place.add_problem("not-read", what, "Hooks are read from runtime.hooks.", at_key=True)
