@@ -15,6 +15,7 @@ from hookline.dialects.digitorn.templates import (
     read_literal,
     read_shell_template,
     read_template,
+    warn_placeholders,
 )
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
@@ -131,6 +132,8 @@ def _parse_compact_context(at: Node) -> ParsedAction | None:
     cooldown = DEFAULT_COOLDOWN_TURNS if turns is None else turns.integer(least=0, hint="0 means no pause.")
     if len(at.problems) > before:
         return None
+    if prompt is not None:
+        warn_placeholders(prompt)
     return ParsedAction(FixedAnswer(Outcome(requests=(request,))), cooldown_turns=cooldown or None)
 
 
@@ -263,6 +266,8 @@ def _parse_transform_params(at: Node) -> ParsedAction | None:
     removed = () if names is None or names.sequence() is None else names.texts()
     if values is None or removed is None:
         return None
+    if assigned is not None:
+        warn_placeholders(assigned)
     edits: list[Edit] = [Set(("tool", "input", key), DataTemplate(value)) for key, value in values.items()]
     edits += [Remove(("tool", "input", name)) for name in removed]
     return ParsedAction(ChangeFacts(tuple(edits)))
@@ -334,6 +339,8 @@ def _parse_pipe(at: Node) -> ParsedAction | None:
     literals = {} if extra is None else extra.mapping()
     if tool is None or input is None or literals is None or on_error is None:
         return None
+    if extra is not None:
+        warn_placeholders(extra)
     call = CallTool(tool, input, tuple(literals.items()), is_quiet=on_error == "ignore")
     return ParsedAction(call, ends_chain=on_error == "raise")
 

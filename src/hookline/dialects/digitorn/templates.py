@@ -118,6 +118,16 @@ def read_literal(at: Node, text: str) -> str:
     return text
 
 
+def warn_placeholders(at: Node) -> None:
+    """Of a value that digitorn does not render, at any depth."""
+    if isinstance(at.value, str):
+        read_literal(at, at.value)
+    for place in at.items() if isinstance(at.value, list) else ():
+        warn_placeholders(place)
+    for _, place in at.entries() if isinstance(at.value, dict) else ():
+        warn_placeholders(place)
+
+
 def literal_template(text: str) -> Template:
     """A template that renders to exactly this text."""
     return parse_template(escape_braces(text), PlaceholderResolver(VOCABULARY))
