@@ -36,6 +36,7 @@ from hookline.dialects.settings_json import (
     settings_schema,
     translate_tool_names,
     warn_ignored_matcher,
+    warn_placeholders,
 )
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.hold import HoldCall
@@ -198,6 +199,8 @@ def _parse_command(at: Node) -> str | None:
     command = at.require("command", "Write command and a shell command.")
     if type_ is not None:
         type_.one_of(("command",), hint="command is the only type.")
+    if command is not None:
+        warn_placeholders(command, NAME, "The program reads the event as JSON on stdin.")
     return None if command is None else command.text()
 
 

@@ -35,6 +35,9 @@ GROUP_KEYS: Final = ("matcher", "hooks")
 MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # for dialects that count seconds
 TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
 
+_PLACEHOLDER: Final = lazy_pattern(
+    r"\{\{\s*(?:toolName|sandbox|workspace|result|prompt|(?:input|tool|tool_input)\.[\w.-]+)\s*\}\}"
+)
 _GLOB_CHARACTERS: Final = lazy_pattern(r"[*?\[]")
 _LAUNCHER: Final = "/hookline/bridge"
 _ENGINE_ADDRESS: Final = lazy_pattern(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
@@ -151,6 +154,14 @@ def hooks_of_group(group: Node) -> Iterator[Node]:
 def warn_ignored_matcher(matcher: Node, event_name: str) -> None:
     what = f"{matcher.location}: {event_name} takes no matcher, so this one is ignored."
     matcher.add_problem("ignored", what, "Remove it.", severity=Severity.WARNING)
+
+
+def warn_placeholders(command: Node, dialect: str, hint: str) -> None:
+    """Those of flo and digitorn in a command whose format has none. Any others belong to the command's own programs."""
+    found = _PLACEHOLDER.search(command.value) if isinstance(command.value, str) else None
+    if found is not None:
+        what = f"{command.location}: {dialect} has no placeholders, so {found[0]} stays as it is written."
+        command.add_problem("not-rendered", what, hint, severity=Severity.WARNING)
 
 
 def is_settings_file(document: Document) -> bool:

@@ -25,6 +25,7 @@ from hookline.dialects.settings_json import (
     recognise_entries,
     settings_schema,
     warn_ignored_matcher,
+    warn_placeholders,
 )
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
@@ -155,6 +156,7 @@ def _warn_absent_variables(at: Node, entry: EventEntry) -> None:
         place = at.get(key)
         if place is None or not isinstance(place.value, str):
             continue
+        warn_placeholders(place, NAME, 'Use a variable: "$INPUT".')
         known = {*VARIABLES_BY_EVENT[entry.event], *chain.from_iterable(_ASSIGNMENT.findall(place.value))}
         for name in dict.fromkeys(_VARIABLE.findall(place.value)):
             if name not in known:
