@@ -82,6 +82,7 @@ def parse_entries(
     with_conflicts: bool = False,
     other_keys: Collection[str] = (),
     at_top: bool = False,
+    report_unknown: Callable[[Node, str, Mapping[str, str]], None] | None = None,
 ) -> Iterator[EventEntry]:
     """Every mapping in an event's list. `events` maps the dialect's event names to hookline's.
 
@@ -101,13 +102,17 @@ def parse_entries(
         if name in other_keys:
             continue
         if name not in events:
-            guess = closest_match(name, events)
-            hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
-            place.add_problem("unknown-event", f"{place.location}: there is no event {name!r}.", hint, at_key=True)
+            (report_unknown or report_unknown_event)(place, name, events)
             continue
         for index, each in enumerate(place.items() if place.value is not None else ()):
             if (with_conflicts and isinstance(each.value, dict)) or each.mapping() is not None:
                 yield EventEntry(each, name, events[name], index)
+
+
+def report_unknown_event(at: Node, name: str, events: Mapping[str, str]) -> None:
+    guess = closest_match(name, events)
+    hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
+    at.add_problem("unknown-event", f"{at.location}: there is no event {name!r}.", hint, at_key=True)
 
 
 def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:

@@ -71,7 +71,7 @@ FORMAT: Final = define_format(
                 "agent_transcript_path": "{{subagent.transcript | or null}}",
             },
         },
-        unsupported_events=("PostCompact", "StopFailure"),
+        unsupported_events=("PostCompact", "StopFailure", "Interrupt"),
         other_hook_keys=("state", "managed_dir", "windows_managed_dir"),
     )
 )

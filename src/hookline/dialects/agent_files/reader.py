@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from hookline.config.document import Document, problems_within
@@ -19,6 +20,7 @@ from hookline.dialects.agent_files.matchers import (
     parse_matcher,
     takes_matcher,
 )
+from hookline.dialects.claude_code.names import UNSUPPORTED_EVENTS
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.settings_json import (
     UNREADABLE,
@@ -26,14 +28,16 @@ from hookline.dialects.settings_json import (
     hook_id,
     hooks_of_group,
     parse_entries,
+    report_unknown_event,
     warn_ignored_matcher,
 )
-from hookline.formatting import closest_match, file_label, is_typo
+from hookline.formatting import file_label, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, all_of
+from hookline.hooks.events import EVENTS, canonical_event, event_name_in
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
-from hookline.hooks.protocols import Action, Condition
+from hookline.hooks.protocols import Action, Condition, May
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import json
 from hookline.patterns.pattern import BadPattern
@@ -132,7 +136,13 @@ def _parse_entries(format: AgentFormat, document: Document, problems: list[Probl
         _warn_unknown_file_keys(format, Node.of(document, problems))
     with_conflicts = format.layout is not Layout.GROUPS
     yield from parse_entries(
-        document, problems, events, with_conflicts=with_conflicts, other_keys=format.other_hook_keys, at_top=at_top
+        document,
+        problems,
+        events,
+        with_conflicts=with_conflicts,
+        other_keys=format.other_hook_keys,
+        at_top=at_top,
+        report_unknown=partial(_report_unknown_event, format),
     )
 
 
@@ -159,9 +169,21 @@ def _parse_list(
         if name in events:
             yield EventEntry(each, name, events[name], index)
             continue
-        guess = closest_match(name, events)
-        hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
-        named.add_problem("unknown-event", f"{named.location}: there is no event {name!r}.", hint)
+        _report_unknown_event(format, named, name, events)
+
+
+def _report_unknown_event(format: AgentFormat, at: Node, name: str, events: Mapping[str, str]) -> None:
+    """An event of another agent is no mistake, unless it is this agent's event for a guard by another name."""
+    meant = canonical_event(name)
+    own = None if meant is None else event_name_in(format.name, meant)
+    if own is not None and meant is not None and EVENTS[meant].accepts & May.DENY:
+        what = f"{at.location}: there is no event {name!r}."
+        at.add_problem("unknown-event", what, f"Did you mean {own}?", at_key=True)
+    elif meant is not None or name in UNSUPPORTED_EVENTS:
+        what = f"{at.location}: {format.title} has no event {name}, so these hooks never run."
+        at.add_problem("not-here", what, at_key=True, severity=Severity.WARNING)
+    else:
+        report_unknown_event(at, name, events)
 
 
 def _warn_unsupported_event(format: AgentFormat, entry: EventEntry) -> None:
@@ -181,6 +203,9 @@ def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, 
             if hook is not None:
                 yield entry.at.value, hook
         return
+    if "hooks" not in entry.at.value and "type" in entry.at.value:
+        _warn_hook_without_group(format, entry.at)
+        return
     entry.at.warn_unknown_keys(format.group_keys, "a group")
     when = _parse_condition(format, entry.at, entry.event_name)
     command = _parse_command_pattern(format, entry)
@@ -192,6 +217,11 @@ def _parse_entry(format: AgentFormat, entry: EventEntry) -> Iterator[tuple[Any, 
         hook = _parse_hook(format, place, entry, when or ALWAYS, id)
         if hook is not None and when is not None:
             yield place.value, hook
+
+
+def _warn_hook_without_group(format: AgentFormat, at: Node) -> None:
+    what = f"{at.location}: {format.title} does not run this, because it is not in a list of a group, and neither does hookline."
+    at.add_problem("not-here", what, 'Write {"hooks": […]} around it.', severity=Severity.WARNING)
 
 
 def _parse_command_pattern(format: AgentFormat, entry: EventEntry) -> Condition | None:
