@@ -284,6 +284,34 @@ DENIES = {
         "~/.kimi-code/config.toml",
         f'default_model = "m"\n[providers.x]\ntype = "openai"\n[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = \'\'\'{GUARD}\'\'\'\ntimeout = 5\n',
     ),
+    "codex: events of another agent, and a variable of plugins": (
+        ".codex/hooks.json",
+        groups(
+            Notification=[{"hooks": [handler("notify-send done")]}],
+            Stop=[{"hooks": [handler("node ${CODEX_PLUGIN_ROOT}/stop.js", timeout=5)]}],
+            PreToolUse=[{"hooks": [handler(GUARD)], "matcher": "Bash|shell|local_shell"}],
+        ),
+    ),
+    "gemini: a hook straight below its event": (
+        ".gemini/settings.json",
+        groups(SessionStart=[handler("git fetch")], BeforeTool=[{"matcher": "run_shell_command", "hooks": [handler(GUARD)]}]),
+    ),
+    "droid: hooks.json with events below hooks": (
+        ".factory/hooks.json",
+        groups(PreToolUse=[{"matcher": "Execute", "hooks": [handler(GUARD)]}]),
+    ),
+    "copilot: settings of a repository": (
+        ".github/copilot/settings.json",
+        json.dumps({"model": "m", "hooks": {"preToolUse": [{"type": "command", "bash": COPILOT_GUARD, "timeoutSec": 10}]}}),
+    ),
+    "copilot: local settings with Claude's event": (
+        ".github/copilot/settings.local.json",
+        json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "type": "command", "command": GUARD}]}}),
+    ),
+    "kimi: a guard that fails closed": (
+        "~/.kimi-code/config.toml",
+        f"""[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\nfail_mode = "closed"\ncommand = '''{GUARD}'''\n""",
+    ),
     "cline: a shell script": (".clinerules/hooks/PreToolUse", f"#!/usr/bin/env bash\nset -u\n{CLINE_GUARD}\n"),
     "cline: a script that answers over several lines": (
         ".clinerules/hooks/PreToolUse",
