@@ -251,7 +251,7 @@ PROBLEMS: Final = {
     "unknown-tool": "a tool that no known agent has, probably a typo",
     "unknown-version": "a `version` that this release cannot read",
     "unknown-word": "a value that is not one of the allowed ones",
-    "unset-variable": "a variable that is not set: in the URL of a `post` where `check` runs, in a microai hook on its event",
+    "unset-variable": "a variable that is not set: in the URL of a `post` where `check` runs, in a microai hook on its event, in a flo command",
     "unused": "a key that this action does not use",
     "value-as-code": "shell text in which a program may run a value as code",
     "wrong-dialect": "nothing that the dialect you named could read",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import Enum
+from itertools import chain
 from typing import Final
 
 from hookline.errors import BadTemplate
@@ -23,6 +24,7 @@ from hookline.hooks.templates import (
     parse_template,
 )
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
+from hookline.lazy_imports import lazy_pattern
 
 NAME: Final = "flo"
 VOCABULARY: Final[Vocabulary] = VOCABULARIES[NAME]
@@ -35,6 +37,20 @@ SKILL_PRIORITY: Final = 1_000
 
 ENVIRONMENT_VARIABLES: Final = ("PATH", "HOME", "USER", "SHELL", "TERM", "LANG")
 SANDBOX: Final = "{{workspace}}"
+_VARIABLE: Final = lazy_pattern(r"(?<!\\)\$\{?([A-Z][A-Z0-9_]*)\b(?!:?[-+=?])")
+"""One that is read; ${NAME:-} knows that it may be unset."""
+_ASSIGNED: Final = lazy_pattern(
+    r"\b([A-Z][A-Z0-9_]*)\+?=|\b(?:read|for|select|printf\s+-v|getopts\s+\S+|mapfile|readarray)\s[^;&|\n$]*?\b([A-Z][A-Z0-9_]*)\b"
+)
+_SOURCE: Final = lazy_pattern(r"(?:^|[;&|(\s])(?:source|\.|eval)\s")
+_SINGLE_QUOTED: Final = lazy_pattern(r"'[^']*'")
+_SET_BY_BASH: Final = frozenset(
+    (
+        "BASH", "BASHOPTS", "BASHPID", "BASH_REMATCH", "BASH_SOURCE", "BASH_VERSION", "COLUMNS", "DIRSTACK", "EPOCHSECONDS", "EUID",
+        "FUNCNAME", "HOSTNAME", "HOSTTYPE", "IFS", "LINENO", "LINES", "MACHTYPE", "OLDPWD", "OPTARG", "OPTIND", "OSTYPE",
+        "PIPESTATUS", "PPID", "PWD", "RANDOM", "REPLY", "SECONDS", "SHLVL", "SRANDOM", "UID",
+    )
+)  # fmt: skip
 
 _FACT_NAMES: Final[Mapping[str, str]] = {
     "toolName": "tool.name",
@@ -132,6 +148,15 @@ def names_without_value(command: str, event: str) -> list[str]:
     """Names in the command that have no value on this event."""
     names = dict.fromkeys(found[1].strip() for found in DOUBLE_BRACES.finditer(command))
     return [name for name in names if event not in _EVENTS_BY_NAME.get(name.partition(".")[0], (event,))]
+
+
+def unset_variables(command: str) -> list[str]:
+    """Variables in capitals that a command reads and that nothing sets. Best effort: what it sources may set any."""
+    if _SOURCE.search(command):
+        return []
+    text = _SINGLE_QUOTED.sub("", command)
+    known = {*ENVIRONMENT_VARIABLES, *_SET_BY_BASH, *filter(None, chain.from_iterable(_ASSIGNED.findall(text)))}
+    return [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in known]
 
 
 def write_command_text(source: str) -> str | None:

@@ -27,6 +27,7 @@ from hookline.dialects.flo.names import (
     outcome_on_error,
     result_parser,
     script_variables,
+    unset_variables,
 )
 from hookline.dialects.flo.wording import WORDING
 from hookline.dialects.tool_names import match_tool_name
@@ -360,6 +361,11 @@ def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> Ru
     for name in names_without_value(text, event):
         what = f"{command.location}: {{{{{name}}}}} is always empty on this event."
         command.add_problem("absent-name", what, severity=Severity.WARNING)
+    unset = unset_variables(text)
+    if unset:
+        what = f"{command.location}: ${unset[0]} is not set: a command gets {', '.join(ENVIRONMENT_VARIABLES)} only."
+        hint = "Read it from a file; values of the event are placeholders, such as {{toolName}}."
+        command.add_problem("unset-variable", what, hint, severity=Severity.WARNING)
     program = CommandTemplate(shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX))
     return RuleAction(RunProgram(program, result_parser(event, on_error), timeout), timeout, outcome)
 
