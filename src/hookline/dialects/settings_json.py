@@ -34,6 +34,13 @@ UNREADABLE: Final = object()
 GROUP_KEYS: Final = ("matcher", "hooks")
 MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # for dialects that count seconds
 TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
+CLAUDE_ONLY_EVENTS: Final = (
+    "PostToolBatch", "UserPromptExpansion", "StopFailure", "PostCompact", "PreModelSwitch",
+    "PostModelSwitch", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
+    "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+    "FileChanged", "DirectoryAdded", "MessageDisplay",
+)  # fmt: skip
+"""Events that no other agent has: their hooks run only in Claude Code."""
 
 _PLACEHOLDER: Final = lazy_pattern(
     r"\{\{\s*(?:toolName|sandbox|workspace|result|prompt|(?:input|tool|tool_input)\.[\w.-]+)\s*\}\}"

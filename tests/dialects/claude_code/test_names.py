@@ -6,7 +6,6 @@ import pytest
 
 from hookline.dialects.claude_code.names import (
     EVENTS,
-    UNSUPPORTED_EVENTS,
     default_timeout,
     failure_outcome,
     hook_environment,
@@ -14,6 +13,7 @@ from hookline.dialects.claude_code.names import (
     plugin_root,
 )
 from hookline.dialects.claude_stdin import stdin_template
+from hookline.dialects.settings_json import CLAUDE_ONLY_EVENTS
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 
@@ -26,7 +26,7 @@ def test_every_event_has_a_stdin_with_its_own_name(name: str) -> None:
 
 
 def test_an_event_is_supported_or_not() -> None:
-    assert not set(EVENTS) & set(UNSUPPORTED_EVENTS)
+    assert not set(EVENTS) & set(CLAUDE_ONLY_EVENTS)
 
 
 def test_a_failure_blocks_only_if_asked_and_never_keeps_an_agent_from_stopping() -> None:

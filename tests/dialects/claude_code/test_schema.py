@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.config.reader import read_text
-from hookline.dialects.claude_code.names import EVENTS, HANDLER_KEYS, UNSUPPORTED_EVENTS
+from hookline.dialects.claude_code.names import EVENTS, HANDLER_KEYS
 from hookline.dialects.dialect import get_dialect
+from hookline.dialects.settings_json import CLAUDE_ONLY_EVENTS
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 10**9), st.floats(allow_nan=False, allow_infinity=False),
@@ -32,7 +33,7 @@ BEYOND_SHAPE = {"bad-pattern", "bad-template"}
 
 @given(data=st.data())
 def test_a_file_loads_without_unknown_keys_if_and_only_if_the_schema_accepts_it(data: st.DataObject) -> None:
-    names = st.sampled_from([*EVENTS, *UNSUPPORTED_EVENTS[:2], "Other"])
+    names = st.sampled_from([*EVENTS, *CLAUDE_ONLY_EVENTS[:2], "Other"])
     hooks = data.draw(st.dictionaries(names, st.lists(GROUP, max_size=2) | ANYTHING, max_size=2) | ANYTHING)
     value = data.draw(st.just({"hooks": hooks, "else": 1}) | st.just({"hooks": {}, "disableAllHooks": 1}) | ANYTHING)
     document, _ = read_text(json.dumps(value), "settings.json")

@@ -20,9 +20,9 @@ from hookline.dialects.agent_files.matchers import (
     parse_matcher,
     takes_matcher,
 )
-from hookline.dialects.claude_code.names import UNSUPPORTED_EVENTS
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.settings_json import (
+    CLAUDE_ONLY_EVENTS,
     UNREADABLE,
     EventEntry,
     hook_id,
@@ -179,7 +179,7 @@ def _report_unknown_event(format: AgentFormat, at: Node, name: str, events: Mapp
     if own is not None and meant is not None and EVENTS[meant].accepts & May.DENY:
         what = f"{at.location}: there is no event {name!r}."
         at.add_problem("unknown-event", what, f"Did you mean {own}?", at_key=True)
-    elif meant is not None or name in UNSUPPORTED_EVENTS:
+    elif meant is not None or name in CLAUDE_ONLY_EVENTS:
         what = f"{at.location}: {format.title} has no event {name}, so these hooks never run."
         at.add_problem("not-here", what, at_key=True, severity=Severity.WARNING)
     else:

@@ -23,7 +23,6 @@ from hookline.dialects.claude_code.names import (
     MODEL_TYPES,
     NAME,
     TOOL_EVENTS,
-    UNSUPPORTED_EVENTS,
     VOCABULARY,
     failure_outcome,
     is_component_file,
@@ -34,6 +33,7 @@ from hookline.dialects.claude_code.wording import WORDING
 from hookline.dialects.conversion import is_complete
 from hookline.dialects.dialect import Excerpt, LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
+    CLAUDE_ONLY_EVENTS,
     GROUP_KEYS,
     TOOL_SUCCEEDED,
     EventEntry,
@@ -57,7 +57,7 @@ from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import json
 from hookline.patterns.pattern import BadPattern
 
-EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
+EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(CLAUDE_ONLY_EVENTS, "")}
 _OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": TOOL_FAILED}
 _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
 """Events that no other dialect with this shape has."""

@@ -21,13 +21,6 @@ from hookline.hooks.tools import VOCABULARIES
 NAME: Final = "claude_code"
 VOCABULARY: Final = VOCABULARIES[NAME]
 EVENTS: Final = events_by_name(NAME)
-UNSUPPORTED_EVENTS: Final = (
-    "PostToolBatch", "UserPromptExpansion", "StopFailure", "PostCompact", "PreModelSwitch",
-    "PostModelSwitch", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
-    "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
-    "FileChanged", "DirectoryAdded", "MessageDisplay",
-)  # fmt: skip
-"""Events that no other agent has: their hooks run only in Claude Code."""
 TOOL_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
     "SessionStart": (("session", "source"), "startup"),

@@ -12,11 +12,11 @@ from hookline.dialects.claude_code.names import (
     HANDLER_KEYS,
     MODEL_TYPES,
     SHELLS,
-    UNSUPPORTED_EVENTS,
     default_timeout,
 )
 from hookline.dialects.json_schema import describe, nullable, optional_keys
 from hookline.dialects.settings_json import (
+    CLAUDE_ONLY_EVENTS,
     MIN_TIMEOUT_SECONDS,
     Schema,
     group_schema,
@@ -92,7 +92,7 @@ def build_schema() -> Schema:
     schema = settings_schema("claude_code", EVENTS, group, _EXAMPLE)
     unsupported: Schema = {"type": "array", "items": {"type": "object"}}
     ignored = {"description": "hookline does not fire this event.", **nullable(unsupported)}
-    schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, ignored)
+    schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(CLAUDE_ONLY_EVENTS, ignored)
     schema["properties"]["disableAllHooks"] = describe("Disables every hook.", nullable(_FLAG), default=False)
     return schema
 
