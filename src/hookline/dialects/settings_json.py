@@ -50,10 +50,10 @@ _LAUNCHER: Final = "/hookline/bridge"
 _ENGINE_ADDRESS: Final = lazy_pattern(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
 """Older versions wrote such a `url` instead of a command."""
 _LAUNCHER_GUARD: Final = lazy_pattern(
-    r'\[ -x "\$0" \] \|\| (exit 0|\{ echo "[\w .,:;-]*" >&2; exit [12]; \}); '
-    r'export HOOKLINE_ENTRY=project; exec "\$0" "\$@"'
+    r'(\[ -x "\$0" \] \|\| (exit 0|\{ echo "[\w .,:;-]*" >&2; exit [12]; \}); export HOOKLINE_ENTRY=project; )?'
+    r'(exec "\$0" "\$@"|"\$0" "\$@" \|\| \{ \[ \$\? -eq 2 \] \|\| echo "[\w .,:;-]*" >&2; exit 2; \})'
 )
-"""A project's entry checks first whether hookline is installed."""
+"""A project's entry checks first whether hookline is installed, and an entry for a tool blocks if hookline fails."""
 
 
 @dataclass(frozen=True, slots=True)

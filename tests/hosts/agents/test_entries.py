@@ -14,6 +14,7 @@ from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent_event import AgentEvent
 from hookline.hosts.agents.entries import MissingPolicy, hook_command
 from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.agents.plugin_agent import PluginAgent
 from hookline.hosts.install.plan import installed_entries, plan_install
 from install_sandbox import install, make_machine, read_files, uninstall
 
@@ -64,13 +65,63 @@ def test_missing_open_continues_without_hooks(machine: Machine, name: str) -> No
 @pytest.mark.parametrize("missing", MissingPolicy)
 def test_where_hookline_is_installed_only_the_launcher_runs(machine: Machine, missing: MissingPolicy) -> None:
     machine.launcher.parent.mkdir(parents=True)
-    machine.launcher.write_text('#!/bin/sh\ncat\necho "$HOOKLINE_ENTRY $*"\nexit 7\n')
+    machine.launcher.write_text('#!/bin/sh\ncat\necho "$HOOKLINE_ENTRY $*"\nexit 2\n')
     machine.launcher.chmod(0o755)
     command = hook_command("codex", machine, InstallScope.PROJECT, missing).shell_command(
         find_event("codex", "tool.before")
     )
-    assert run_shell(command, machine) == (7, "{}project codex PreToolUse\n", "")
-    assert run_shell(command, machine, "bash") == (7, "{}project codex PreToolUse\n", "")
+    assert run_shell(command, machine) == (2, "{}project codex PreToolUse\n", "")
+    assert run_shell(command, machine, "bash") == (2, "{}project codex PreToolUse\n", "")
+
+
+WITH_ENTRIES = [
+    name for name in AGENT_NAMES if name not in ("cline", "hermes") and not isinstance(get_agent(name), PluginAgent)
+]
+FAILURES = {
+    "killed": "kill -9 $$",
+    "failed": "exit 1",
+    "failed with a text": "echo oops >&2; exit 3",
+    "not executable": None,
+    "missing": "",
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("scope", InstallScope)
+@pytest.mark.parametrize("name", WITH_ENTRIES)
+def test_launcher_that_fails_blocks_a_tool(machine: Machine, name: str, scope: InstallScope, failure: str) -> None:
+    """Most agents run the tool after any exit code but 2, and Codex and Gemini CLI also after 2 without a text."""
+    script = FAILURES[failure]
+    if script != "":
+        machine.launcher.parent.mkdir(parents=True)
+        machine.launcher.write_text(f"#!/bin/sh\n{script}\n")
+        machine.launcher.chmod(0o644 if script is None else 0o755)
+    call = hook_command(name, machine, scope)
+    for each in get_agent(name).events:
+        code, out, err = run_shell(call.shell_command(each), machine)
+        if each.event in ("tool.before", "approval.request"):
+            assert (code, out) == (2, "")
+            assert f"hookline doctor {name}" in err or f"hookline install {name} --project" in err
+        elif each.event in ("stop", "subagent.end"):
+            assert code != 2, "the agent would go on"
+
+
+@pytest.mark.parametrize("scope", InstallScope)
+def test_missing_open_runs_a_tool_if_the_launcher_fails(machine: Machine, scope: InstallScope) -> None:
+    machine.launcher.parent.mkdir(parents=True)
+    machine.launcher.write_text("#!/bin/sh\nexit 1\n")
+    machine.launcher.chmod(0o755)
+    call = hook_command("codex", machine, scope, MissingPolicy.OPEN)
+    assert run_shell(call.shell_command(find_event("codex", "tool.before")), machine) == (1, "", "")
+
+
+def test_deny_by_exit_code_is_passed_on_with_its_reason_alone(machine: Machine) -> None:
+    machine.launcher.parent.mkdir(parents=True)
+    machine.launcher.write_text("#!/bin/sh\necho reason >&2\nexit 2\n")
+    machine.launcher.chmod(0o755)
+    for scope in InstallScope:
+        command = hook_command("kimi-code", machine, scope).shell_command(find_event("kimi-code", "tool.before"))
+        assert run_shell(command, machine) == (2, "", "reason\n")
 
 
 def test_every_form_of_a_command_is_recognised(machine: Machine) -> None:

@@ -13,7 +13,8 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.lazy_dataclasses import dataclass, field
 
 HOOKS_KEY: Final = "hooks"
-_EXEC_LAUNCHER: Final = 'export HOOKLINE_ENTRY=project; exec "$0" "$@"'
+_MARK_PROJECT: Final = "export HOOKLINE_ENTRY=project"
+_TOOL_EVENTS: Final = ("tool.before", "approval.request")
 
 Entry = dict[str, Any]
 
@@ -37,9 +38,12 @@ class HookCommand:
     is_shared: bool = False  # in a file that other people get too
 
     def shell_command(self, event: AgentEvent) -> str:
-        if self.is_shared:
-            return f"sh -c '{self._missing_guard(event)}; {_EXEC_LAUNCHER}' {self.bare_command(event)}"
-        return self.bare_command(event)
+        must_answer = self.fails_closed(event) and event.event in _TOOL_EVENTS
+        if not self.is_shared and not must_answer:
+            return self.bare_command(event)
+        before = [self._missing_guard(event), _MARK_PROJECT] if self.is_shared else []
+        run = self._run_or_block if must_answer else 'exec "$0" "$@"'
+        return f"sh -c '{'; '.join((*before, run))}' {self.bare_command(event)}"
 
     def bare_command(self, event: AgentEvent) -> str:
         """Without the guard for machines that have no hookline."""
@@ -60,6 +64,11 @@ class HookCommand:
         """Shown by agents that do not show stderr, if the launcher fails. It contains no quotes."""
         again = f"install it again, or remove its entries from the settings of {self.agent}"
         return f"hookline could not be run. Try: hookline doctor {self.agent}. If hookline is not installed any more, {again}"
+
+    @property
+    def _run_or_block(self) -> str:
+        """After any exit code but 2, most agents run the tool; after 2 without a text, some do."""
+        return f'"$0" "$@" || {{ [ $? -eq 2 ] || echo "{self.failed_message}" >&2; exit 2; }}'
 
     def _missing_guard(self, event: AgentEvent) -> str:
         """Exit code 2 with a text denies in every agent. After 1 the agent continues, and some show the text."""
