@@ -20,6 +20,7 @@ _SHARED = (
     "conversation",
     "decided_call",
     "framework_hooks",
+    "question_id",
     "request_messages",
     "shape_readers",
     "support",

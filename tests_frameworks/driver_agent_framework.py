@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from agent_framework import (
     Agent,
+    AgentSession,
     BaseChatClient,
     ChatMiddlewareLayer,
     ChatResponse,
@@ -178,6 +180,27 @@ def run_workflow(trial: Trial) -> None:
         await WorkflowBuilder(start_executor=agent).build().run(trial.prompt)
 
     _guarded(trial, hooks, go())
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    agent, hooks = make_agent(trial)
+    saved, asked = place / "session.json", {}
+
+    async def go() -> None:
+        session, given = agent.create_session(), Message("user", [trial.prompt])
+        if answers is not None:
+            kept = json.loads(saved.read_text())
+            session = AgentSession.from_dict(kept["session"])
+            requests = [Content.from_dict(each) for each in kept["requests"]]
+            given = Message("user", [each.to_function_approval_response(answers[each.id]) for each in requests])
+        response = await agent.run(given, session=session)
+        requests = response.user_input_requests
+        asked.update({each.id: each.function_call.parse_arguments()["command"] for each in requests})
+        kept = {"session": session.to_dict(), "requests": [each.to_dict() for each in requests]}
+        saved.write_text(json.dumps(kept))
+
+    _guarded(trial, hooks, go())
+    return asked
 
 
 PATHS = {

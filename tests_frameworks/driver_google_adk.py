@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from google.adk.agents import LlmAgent
@@ -11,7 +12,8 @@ from google.adk.code_executors.base_code_executor import BaseCodeExecutor
 from google.adk.code_executors.code_execution_utils import CodeExecutionResult
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
-from google.adk.runners import InMemoryRunner
+from google.adk.runners import InMemoryRunner, Runner
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
@@ -23,6 +25,7 @@ from trial import Trial
 from hookline.frameworks.google_adk import HooklinePlugin
 
 PAUSES = True
+ASKS_AGAIN = False
 CANNOT = {"continue": True}
 CONFIRM = "adk_request_confirmation"
 
@@ -198,6 +201,34 @@ def run_code(trial: Trial) -> None:
     trial.options = {"kinds": {"python_interpreter": "shell"}, **trial.options}
     model = CodeModel(model="scripted", trial=trial)
     _run(trial, LlmAgent(name="main", model=model, code_executor=Executor(trial=trial)))
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    asked: dict[str, str] = {}
+
+    async def go() -> None:
+        plugin = HooklinePlugin(**trial.options)
+        service = SqliteSessionService(str(place / "sessions.db"))
+        runner = Runner(agent=make_agent(trial), app_name="app", plugins=[plugin], session_service=service)
+        if answers is None:
+            await service.create_session(app_name="app", user_id="u", session_id="s")
+            parts = [types.Part(text=trial.prompt)]
+        else:
+            parts = [types.Part(function_response=_confirmation(id, yes)) for id, yes in answers.items()]
+        message = types.Content(role="user", parts=parts)
+        async for event in runner.run_async(user_id="u", session_id="s", new_message=message):
+            for part in event.content.parts if event.content else ():
+                call = part.function_call
+                if call and call.name == CONFIRM:
+                    asked[call.id] = call.args["toolConfirmation"]["payload"]["input"]["command"]
+        await plugin.close()
+
+    asyncio.run(go())
+    return asked
+
+
+def _confirmation(id: str, yes: bool) -> Any:
+    return types.FunctionResponse(id=id, name=CONFIRM, response={"confirmed": yes})
 
 
 PATHS = {

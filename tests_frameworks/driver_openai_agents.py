@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from agents import Agent, ModelSettings, RunConfig, Runner, RunState, function_tool, handoff
@@ -15,6 +16,7 @@ from trial import Trial
 from hookline.frameworks.openai_agents import HooklineHooks, RunStopped
 
 PAUSES = True
+ASKS_AGAIN = False
 
 
 class TrialModel(Model):
@@ -258,6 +260,26 @@ def run_restored(trial: Trial) -> None:
         asyncio.run(go())
     except RunStopped as stopped:
         trial.halted = str(stopped)
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    agent, hooks = make_agent(trial)
+    saved = place / "state.json"
+
+    async def go() -> Any:
+        if answers is None:
+            return await Runner.run(agent, trial.prompt)
+        state = await RunState.from_json(agent, json.loads(saved.read_text()))
+        for item in state.get_interruptions():
+            (state.approve if answers[item.call_id] else state.reject)(item)
+        return await Runner.run(agent, state)
+
+    result = asyncio.run(go())
+    asked = {item.call_id: hooks.question(item).input["command"] for item in result.interruptions}
+    if asked:
+        saved.write_text(json.dumps(result.to_state().to_json()))
+    hooks.close()
+    return asked
 
 
 PATHS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from pydantic_ai import (
@@ -14,7 +15,14 @@ from pydantic_ai import (
     ToolApproved,
     ToolDenied,
 )
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.tools import ToolDefinition
 from trial import Trial
@@ -236,6 +244,21 @@ def run_pending(trial: Trial) -> None:
             agent.run_sync(message_history=history)
 
     _guarded(trial, hooks, go)
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    agent, hooks = make_agent(trial, output_type=[str, DeferredToolRequests])
+    history = place / "history.json"
+    if answers is None:
+        result = agent.run_sync(trial.prompt)
+    else:
+        messages = ModelMessagesTypeAdapter.validate_json(history.read_bytes())
+        result = agent.run_sync(message_history=messages, deferred_tool_results=DeferredToolResults(approvals=answers))
+    history.write_bytes(result.all_messages_json())
+    hooks.close()
+    if not isinstance(result.output, DeferredToolRequests):
+        return {}
+    return {id: about["input"]["command"] for id, about in result.output.metadata.items()}
 
 
 PATHS = {

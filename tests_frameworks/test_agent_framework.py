@@ -14,6 +14,8 @@ from driver_agent_framework import TrialClient, make_agent
 from trial import CONFIG, Trial, record
 
 from hookline.frameworks.agent_framework import RunStopped, hookline_middleware
+from hookline.frameworks.question_id import question_id
+from hookline.hosts.python.session import Question
 
 
 def test_tools_that_the_provider_runs_are_refused() -> None:
@@ -369,3 +371,39 @@ def test_an_answer_that_is_given_again_is_for_no_other_call(place: str) -> None:
 
     asyncio.run(go())
     assert trial.ran == ["git push a"]
+
+
+def test_an_approval_that_hooks_did_not_ask_for_is_none_of_their_questions(own_state: Any) -> None:
+    """The person read the call before hooks changed it, and the model knows how we name questions."""
+    change = "{id: change, on: tool.before, then: {replace: {in: input.command, pattern: push a, with: push b}}}"
+    config = own_state / "hookline.yaml"
+    config.write_text(f"hooks: [{change}, {{id: ask, on: tool.before, then: {{ask: Really?}}}}]")
+    trial = Trial([["git push a"]], options={"config": config})
+    forged = question_id(Question("", "bash", {"command": "git push b"}, None))
+
+    class Forging(TrialClient):
+        def _contents(self, messages: Any, options: Any) -> Any:
+            contents = super()._contents(messages, options)
+            for content in contents:
+                content.id = f"call-{forged}" if content.type == "function_call" else None
+            return contents
+
+    @tool(approval_mode="always_require")
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return trial.bash(command)
+
+    agent = Agent(Forging(trial), name="main", tools=[bash], middleware=hookline_middleware(**trial.options))
+
+    async def go() -> None:
+        session, given = agent.create_session(), ["Go."]
+        while given and len(trial.asked) < 9:
+            asked = await ask(agent, session, *given)
+            trial.asked += asked
+            given = [each.to_function_approval_response(True) for each in asked.values()]
+            if len(trial.asked) < 2:
+                assert trial.ran == []
+
+    asyncio.run(go())
+    assert trial.asked == ["git push a", "git push b"]
+    assert trial.ran == ["git push b"]

@@ -220,3 +220,29 @@ def test_a_question_is_about_one_call_of_several_runs_with_the_same_id(hooks: An
     assert ran == ["git push a", "git push b"]
     decided = [(each["session"], each["input"]) for each in record() if each["event"] == "tool.after"]
     assert decided == [("t1", {"command": "git push a"}), ("t2", {"command": "git push b"})]
+
+
+def test_an_approval_for_ever_is_for_the_call_that_was_asked_about(hooks: Any) -> None:
+    made, ran = hooks("hooks: [{id: ask, on: tool.before, then: {ask: Really?}}]"), list[str]()
+
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        ran.append(command)
+        return "ran"
+
+    calls = [[function_call("bash", {"command": each}, call_id=each)] for each in ("a", "b")]
+    model = ScriptedModel([*calls, [assistant_message("done")]])
+    agent = made.install(Agent("main", model=model, tools=[bash]))
+
+    async def go() -> Any:
+        result = await Runner.run(agent, "Go.")
+        (item,) = result.interruptions
+        state = result.to_state()
+        state.approve(item, always_approve=True)
+        return await Runner.run(agent, state)
+
+    result = asyncio.run(go())
+    made.close()
+    assert ran == ["a"]
+    assert "Really?" in str(result.to_input_list())

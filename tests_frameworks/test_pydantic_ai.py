@@ -12,8 +12,9 @@ from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Functi
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.capabilities.abstract import CapabilityOrdering
 from pydantic_ai.exceptions import SkipToolExecution
+from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.toolsets import WrapperToolset
-from trial import Trial, record
+from trial import CONFIG, Trial, record
 
 from hookline.frameworks.pydantic_ai import HooklineCapability
 
@@ -257,3 +258,62 @@ def test_an_answer_is_for_the_input_that_was_asked_about() -> None:
         result = agent.run_sync(message_history=result.all_messages(), deferred_tool_results=answers)
     assert trial.asked == ["git push a", "git push b"]
     assert trial.ran == []
+
+
+class Processes:
+    """Each run is of a new agent with new hooks, which have only the messages."""
+
+    def __init__(self, trial: Trial, config: Any = CONFIG, **more: Any) -> None:
+        self.trial, self.config, self.more = trial, config, more
+        self.messages: Any = None
+        self.metadata: dict[str, Any] = {}
+
+    def run(self, **more: Any) -> list[str]:
+        """Returns the commands that are asked about."""
+        hooks, tools = HooklineCapability(config=self.config), FunctionToolset[Any]()
+        tools.add_function(self._bash, **self.more)
+        output_type = [str, DeferredToolRequests]
+        agent: Any = Agent(make_model(self.trial), toolsets=[tools], capabilities=[hooks], output_type=output_type)
+        given = "Go." if self.messages is None else None
+        result = agent.run_sync(given, message_history=self.messages, **more)
+        hooks.close()
+        self.messages = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
+        if not isinstance(result.output, DeferredToolRequests):
+            return []
+        self.metadata = result.output.metadata
+        calls = result.output.approvals
+        return [self.metadata.get(call.tool_call_id, {}).get("input", call.args)["command"] for call in calls]
+
+    def approve(self, **more: Any) -> list[str]:
+        (call,) = self.messages[-1].tool_calls
+        return self.run(deferred_tool_results=DeferredToolResults(approvals={call.tool_call_id: True}, **more))
+
+    def _bash(self, command: str) -> str:
+        """Runs a command."""
+        return self.trial.bash(command)
+
+
+def test_an_approval_that_hooks_did_not_ask_for_is_none_of_their_questions(own_state: Any) -> None:
+    """The person read the call before hooks changed it."""
+    change = "{id: change, on: tool.before, then: {replace: {in: input.command, pattern: push a, with: push b}}}"
+    config = own_state / "hookline.yaml"
+    config.write_text(f"hooks: [{change}, {{id: ask, on: tool.before, then: {{ask: Really?}}}}]")
+    trial = Trial([["git push a"]])
+    processes = Processes(trial, config, name="bash", requires_approval=True)
+    assert processes.run() == ["git push a"]
+    assert processes.approve() == ["git push b"]
+    assert trial.ran == []
+    assert processes.approve() == []
+    assert trial.ran == ["git push b"]
+
+
+@pytest.mark.parametrize("gives_back", [True, False])
+def test_a_program_that_keeps_no_metadata_of_messages_gives_back_those_of_the_question(gives_back: bool) -> None:
+    trial = Trial([["git push a"]])
+    processes = Processes(trial, name="bash")
+    assert processes.run() == ["git push a"]
+    processes.messages[-1].metadata = None
+    assert processes.approve(metadata=processes.metadata if gives_back else {}) == (
+        [] if gives_back else ["git push a"]
+    )
+    assert trial.ran == (["git push a"] if gives_back else [])

@@ -12,9 +12,10 @@ import pytest
 
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, error_code
 from hookline.frameworks.framework_hooks import FrameworkHooks
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
-from hookline.hosts.python.session import Session
+from hookline.hosts.python.session import Question, Session
 
 SUPPORT = FrameworkSupport("made-up", "Made up", "made-up", "made-up", "1", "…", ALL_EVENTS)
 PAUSING = FrameworkSupport("made-up", "Made up", "made-up", "made-up", "1", "…", ALL_EVENTS, pauses=True)
@@ -261,6 +262,22 @@ def test_an_answer_is_for_the_input_that_the_person_read(made: Any) -> None:
         assert again.question.input == other.input
         assert (await run.before_tool(BASH, approved=True)).question is not None
         assert (await run.before_tool(BASH, approved=True)).input == BASH.input
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("known", ["another input", "another tool", "nothing"])
+def test_an_answer_to_another_question_approves_nothing(made: Any, known: str) -> None:
+    """Another process asked."""
+    run = made("hooks: [{id: ask, on: tool.before, then: {ask: Really?}}]", PAUSING).new_run()
+    asked = Question("", BASH.name, BASH.input, None)
+    others = {"another input": Question("", BASH.name, {}, None), "another tool": Question("", "sh", BASH.input, None)}
+    answered = question_id(others[known]) if known in others else None
+
+    async def go() -> None:
+        assert (await run.before_tool(BASH, approved=True, answered=answered)).question is not None
+        assert (await run.before_tool(BASH, approved=False)).refusal is not None
+        assert (await run.before_tool(BASH, approved=True, answered=question_id(asked))).input == BASH.input
 
     asyncio.run(go())
 

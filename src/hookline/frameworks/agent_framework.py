@@ -16,12 +16,13 @@ from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
-from hookline.hosts.python.session import new_call_id
+from hookline.hosts.python.session import Question, new_call_id
 from hookline.lazy_dataclasses import dataclass
 
 with extra_required("hookline.frameworks.agent_framework needs Microsoft's Agent Framework", "agent-framework"):
@@ -214,10 +215,10 @@ class HooklineFunctionMiddleware(FunctionMiddleware):
         plain = to_plain_value(given)
         name = context.function.name
         call = FrameworkCall(name, plain, _call_id(context) or new_call_id(), _defaults_of(context.function))
-        answer = await run.before_tool(call, approved=_approval(context))
+        answer = await run.before_tool(call, approved=_approval(context), answered=_answered_question(context, call))
         if answer.question is not None:
-            request_id = new_call_id()  # models may give several calls the same id
             question = answer.question
+            request_id = f"{new_call_id()}-{question_id(question)}"  # models may give several calls the same id
             runs = call.with_shown(question.input).input  # the framework runs the tool with these
             asked = Content.from_function_call(call.id, name, arguments=runs, id=request_id)
             more = {"hookline": {"reason": question.reason, "hook": question.hook, "input": question.input}}
@@ -414,6 +415,15 @@ def _approval(context: Any) -> bool | None:
     """What a person answered to the request for this very call."""
     response = (context.metadata or {}).get("approval_response")
     return True if response is not None and response.approved is True else None
+
+
+def _answered_question(context: Any, call: FrameworkCall) -> str | None:
+    """The end of the request's id. The framework runs the call in the request that it stored."""
+    response = (context.metadata or {}).get("approval_response")
+    if response is None:
+        return None
+    found = str(response.id or "").rpartition("-")[2]
+    return found if found == question_id(Question("", call.name, call.shown, None)) else None
 
 
 def _session_id(context: Any) -> str | None:

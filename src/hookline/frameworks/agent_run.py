@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.engine.decision import Decision
 from hookline.frameworks.conversation import Conversation
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage, UnusableMessages, messages_after_hooks
 from hookline.frameworks.support import REQUEST_EVENTS
 from hookline.frameworks.tool_defaults import NO_DEFAULTS, ToolDefaults
@@ -78,10 +79,11 @@ class _OpenCall:
     def is_waiting(self) -> bool:
         return self.asked is not None and self.approved is None
 
-    def has_input_of(self, other: _OpenCall) -> bool:
+    @property
+    def question(self) -> Question:
         """A person reads the input as hooks left it."""
-        place = ("tool", "input")
-        return deep_equal(self.decision.event.read(place), other.decision.event.read(place))
+        decision = self.decision
+        return Question(decision.full_reason, self.call.name, decision.event.read(("tool", "input")), decision.by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,19 +357,26 @@ class AgentRun:
             self._halt(self._failure("the model was not called again", failure))
 
     async def before_tool(
-        self, call: FrameworkCall, *, is_preview: bool = False, approved: bool | None = None
+        self,
+        call: FrameworkCall,
+        *,
+        is_preview: bool = False,
+        approved: bool | None = None,
+        answered: str | None = None,
     ) -> CallAnswer:
         """Decides about one call.
 
         is_preview: the framework will ask about the same call again before it runs. approved: what a person answered in the
-        framework's own way.
+        framework's own way. answered: the id of the question, as the framework stored it.
         """
         try:
-            return await self._before_tool(call, is_preview, approved)
+            return await self._before_tool(call, is_preview, approved, answered)
         except Exception as error:
             return CallAnswer(refusal=self._failure(f"{call.name} was not called", error))
 
-    async def _before_tool(self, call: FrameworkCall, is_preview: bool, approved: bool | None) -> CallAnswer:
+    async def _before_tool(
+        self, call: FrameworkCall, is_preview: bool, approved: bool | None, answered: str | None
+    ) -> CallAnswer:
         if self.halted is not None:
             if not is_preview:
                 asked = {**self.facts("tool.before"), "tool": self._tool_facts(call)}
@@ -379,7 +388,7 @@ class AgentRun:
         opened = self.conversation.open_calls.pop(call.key, None)
         if opened is None:
             opened = await self._decide_call(call)
-            approved = approved and self._take_approval(opened)
+            approved = approved and self._take_approval(opened, answered)
         answer, opened = await self._answer_call(call, opened, approved)
         if is_preview or answer.question is not None:
             self._remember(call, opened)
@@ -405,14 +414,14 @@ class AgentRun:
         is_weaker = decision.verdict is Verdict.ASK and again.verdict < Verdict.ASK
         return _OpenCall(replace(decision, event=again.event) if is_weaker else again, call, after)
 
-    def _take_approval(self, opened: _OpenCall) -> bool | None:
-        """None: what the person read was another input, or another tool. In another process, nobody knows what it was."""
+    def _take_approval(self, opened: _OpenCall, answered: str | None) -> bool | None:
+        """None: what the person read was another input, or another tool, or nobody knows what it was."""
         calls, id = self.conversation.open_calls, opened.call.id
         waiting = [each for each in list(calls.values()) if each.call.id == id and each.is_waiting]
         for each in waiting:
             calls.pop(each.call.key, None)
-        same = any(each.call.name == opened.call.name and each.has_input_of(opened) for each in waiting)
-        return True if same or not waiting else None
+        known = {answered, *(question_id(each.question) for each in waiting)}
+        return True if question_id(opened.question) in known else None
 
     def keep_decision(self, call: FrameworkCall, answer: CallAnswer) -> None:
         """The framework interrupted the tool, and will start the same call from its beginning."""
@@ -463,7 +472,7 @@ class AgentRun:
             return CallAnswer(refusal=refusal, halts=asked.halt), opened
         if asked is not None and asked.verdict is Verdict.ALLOW:
             return go, opened
-        question = Question(decision.full_reason, call.name, decision.event.read(("tool", "input")), decision.by)
+        question = opened.question
         if opened.approved is None:
             if approved is None:
                 if not around.can_ask and self.hooks.support.pauses:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall
+from hookline.frameworks.question_id import question_id
 from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import dataclass, replace
 
@@ -55,20 +56,23 @@ class DecidedCall:
         answer = await self._decide(call)
         if answer.question is None:
             return answer
-        return await self._decide(call, approved=self._ask(answer.question))
+        return await self._decide(call, approved=self._ask(answer.question), answered=question_id(answer.question))
 
     def answer_sync(self, call: FrameworkCall) -> CallAnswer:
         answer = self.run.hooks.run_sync(self._decide(call))
         if answer.question is None:
             return answer
-        return self.run.hooks.run_sync(self._decide(call, approved=self._ask(answer.question)))
+        approved = self._ask(answer.question)
+        return self.run.hooks.run_sync(self._decide(call, approved=approved, answered=question_id(answer.question)))
 
-    async def _decide(self, call: FrameworkCall, *, approved: bool | None = None) -> CallAnswer:
+    async def _decide(
+        self, call: FrameworkCall, *, approved: bool | None = None, answered: str | None = None
+    ) -> CallAnswer:
         """The same call as before needs no new decision."""
         is_same = call.name == self.call.name and call.has_input_of(self.call)
         if is_same and self.run.halted is None:
             return CallAnswer(call.input)
-        answer = await self.run.before_tool(call, approved=approved)
+        answer = await self.run.before_tool(call, approved=approved, answered=answered)
         if answer.refusal is not None:
             self.refusal = answer.refusal
         return answer

@@ -19,6 +19,7 @@ from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer, current_run
 from hookline.frameworks.decided_call import DecidedCall
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
@@ -172,12 +173,15 @@ class HooklinePlugin(BasePlugin):
             return {"error": f"Not run: hooks cannot decide about the tools of {tool.name}. Set include_plugins=True."}
         run, call = self._run_of(tool_context), _call_of(tool, tool_args, tool_context)
         confirmed = tool_context.tool_confirmation
-        answer = await run.before_tool(call, approved=None if confirmed is None else confirmed.confirmed is True)
+        approved = None if confirmed is None else confirmed.confirmed is True
+        answered = _question_about(tool_context) if approved else None
+        answer = await run.before_tool(call, approved=approved, answered=answered)
         if answer.question is not None and confirmed is not None:  # ADK asks once about a call
             answer = await run.before_tool(call, approved=False)
         if answer.question is not None:
             asked = answer.question
-            tool_context.request_confirmation(hint=asked.reason, payload={"hook": asked.hook, "input": asked.input})
+            shown = {"hook": asked.hook, "input": asked.input, "question_id": question_id(asked)}
+            tool_context.request_confirmation(hint=asked.reason, payload=shown)
             tool_context.actions.skip_summarization = True
             return {"error": f"{asked.reason} A person is asked."}
         if answer.input is None:
@@ -365,6 +369,16 @@ def _guard_stream(tool: Any) -> None:
 
     setattr(stream, _HOOKED, True)
     tool.func = stream
+
+
+def _question_about(context: Any) -> str | None:
+    """The id of the question about this call. ADK stores it beside the call's result, where no model and no other agent writes."""
+    for event in reversed(context.session.events):
+        asked = event.actions.requested_tool_confirmations.get(context.function_call_id)
+        if asked is not None and event.author == context.agent_name:
+            found = asked.payload.get("question_id") if isinstance(asked.payload, dict) else None
+            return found if isinstance(found, str) else None
+    return None
 
 
 def _call_of(tool: Any, arguments: dict[str, Any], context: Any) -> FrameworkCall:

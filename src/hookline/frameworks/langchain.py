@@ -20,6 +20,7 @@ from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, CallAnswer, FrameworkCall, RequestAnswer, ResultAnswer
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call, new_undecided_call, without_hooks
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.shape_readers import hints_of
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
@@ -175,7 +176,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         answer = self.hooks.run_sync(run.before_tool(call))
         keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            answer = self.hooks.run_sync(run.before_tool(call, approved=can_pause and self._ask(answer.question)))
+            approved, id = can_pause and self._ask(answer.question), question_id(answer.question)
+            answer = self.hooks.run_sync(run.before_tool(call, approved=approved, answered=id))
         if answer.input is None:
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))
@@ -196,7 +198,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         answer = await run.before_tool(call)
         keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            answer = await run.before_tool(call, approved=can_pause and self._ask(answer.question))
+            approved, id = can_pause and self._ask(answer.question), question_id(answer.question)
+            answer = await run.before_tool(call, approved=approved, answered=id)
         if answer.input is None:
             return _refusal(request, answer)
         decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final, Unpack
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, current_run
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
@@ -217,10 +218,10 @@ class HooklineHooks:
         run = self.current() if step is None else step.run
         answer = await run.before_tool(call)
         keep = run.keep_decision if answer.question is None else run.keep_question
-        question_id = "" if step is None else _question_id(step, call)
+        event_id = "" if step is None else _event_id(step, call)
         if answer.question is not None:
-            approved = step is not None and await _ask(step, question_id, answer.question) and self._begins(question_id)
-            answer = await run.before_tool(call, approved=approved)
+            approved = step is not None and await _ask(step, event_id, answer.question) and self._begins(event_id)
+            answer = await run.before_tool(call, approved=approved, answered=question_id(answer.question))
         if answer.input is None:
             return _error_output(tool, asked, answer.refusal or "Not approved.")
         try:
@@ -228,7 +229,7 @@ class HooklineHooks:
                 output = await inner(_restored(asked, call.input, answer.input))
         except WaitingForEvent:
             keep(call, answer)  # the step starts from its beginning when the event comes
-            self._answered.pop(question_id, None)
+            self._answered.pop(event_id, None)
             raise
         except Exception as error:
             output = _error_output(tool, asked, str(error) or type(error).__name__)
@@ -478,7 +479,7 @@ async def _ask(step: _ToolStep, id: str, question: Question) -> bool:
     return answer.get("response") is True or str(answer.get("response")).strip().lower() in ("y", "yes", "true")
 
 
-def _question_id(step: _ToolStep, call: FrameworkCall) -> str:
+def _event_id(step: _ToolStep, call: FrameworkCall) -> str:
     return f"{step.question_id}-{hashlib.sha256(call.key.encode()).hexdigest()[:16]}"
 
 

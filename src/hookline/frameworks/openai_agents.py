@@ -16,6 +16,7 @@ from typing import Any, Final, Unpack
 from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall, ResultAnswer
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import DefaultSources, ToolDefaults, defaults_of
@@ -40,6 +41,7 @@ with extra_required("hookline.frameworks.openai_agents needs the OpenAI Agents S
         handoff,
     )
     from agents.editor import ApplyPatchResult
+    from agents.run_context import _ApprovalRecord
 
 SUPPORT: Final = FrameworkSupport(
     name="openai_agents",
@@ -57,6 +59,7 @@ SUPPORT: Final = FrameworkSupport(
     covers_subagents="yes: handoffs and `as_tool` too",
 )
 
+_QUESTIONS: Final = "questions of hookline"  # no name of a tool
 _agent_run: Final[ContextVar[AgentRun | None]] = ContextVar("openai_agents_run", default=None)
 ThreadOf = Callable[[Any], "str | None"]
 
@@ -185,6 +188,7 @@ class HooklineHooks:
             answer = await run.before_tool(call, is_preview=True)
             if answer.question is not None:
                 self._waiting[_waiting_key(run, call)] = _WaitingCall(run, tool.name, call, answer.question)
+                _keep_question(context, call_id, answer.question)
             return bool(wanted) or answer.question is not None
 
         async def invoke(context: Any, arguments: str) -> Any:
@@ -194,8 +198,8 @@ class HooklineHooks:
             async def execute(input: dict[str, Any], is_changed: bool) -> Any:
                 return await inner(context, json.dumps(input) if is_changed else arguments)
 
-            approved = context.is_tool_approved(tool.name, context.tool_call_id)
-            return await self._call(call, execute, approved)
+            approved = context.is_tool_approved(tool.name, context.tool_call_id) is True
+            return await self._call(call, execute, approved, _kept_question(context, call.id))
 
         tool.on_invoke_tool, tool.needs_approval = self._marked(invoke), needs
 
@@ -207,7 +211,7 @@ class HooklineHooks:
                 result = inner(context, str(input.get("input", "")) if is_changed else text)
                 return await result if inspect.isawaitable(result) else result
 
-            return await self._call(FrameworkCall(tool.name, {"input": text}, context.tool_call_id), execute, False)
+            return await self._call(FrameworkCall(tool.name, {"input": text}, context.tool_call_id), execute)
 
         tool.on_invoke_tool = self._marked(invoke)
 
@@ -241,12 +245,16 @@ class HooklineHooks:
         return function
 
     async def _call(
-        self, call: FrameworkCall, execute: Callable[[dict[str, Any], bool], Any], approved: bool | None
+        self,
+        call: FrameworkCall,
+        execute: Callable[[dict[str, Any], bool], Any],
+        approved: bool = False,
+        answered: str | None = None,
     ) -> Any:
         run = self.current()
-        answer = await run.before_tool(call)
-        if answer.question is not None:
-            answer = await run.before_tool(call, approved=approved is True)
+        answer = await run.before_tool(call, approved=approved or None, answered=answered)
+        if answer.question is not None:  # the SDK asks before it runs the tool, and not again
+            answer = await run.before_tool(call, approved=False)
         self._waiting.pop(_waiting_key(run, call), None)
         if answer.input is None:
             return answer.refusal
@@ -494,6 +502,17 @@ def _surroundings(action: Any) -> dict[str, Any]:
     """What else decides what a command of the local shell does."""
     named = {"cwd": "working_directory", "env": "env", "user": "user"}
     return {name: to_plain_value(value) for name, given in named.items() if (value := getattr(action, given, None))}
+
+
+def _keep_question(context: Any, call_id: str, question: Question) -> None:
+    """The SDK stores it with the answers, where no model writes."""
+    record = context._approvals.setdefault(_QUESTIONS, _ApprovalRecord())
+    record.rejection_messages[call_id] = question_id(question)
+
+
+def _kept_question(context: Any, call_id: str) -> str | None:
+    record = context._approvals.get(_QUESTIONS)
+    return None if record is None else record.rejection_messages.get(call_id)
 
 
 def _waiting_key(run: AgentRun, call: FrameworkCall) -> str:

@@ -14,6 +14,7 @@ from hookline.errors import extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, find_decided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions, hosted_tool_reason
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import (
     ALL_EVENTS,
@@ -26,6 +27,7 @@ from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolD
 from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.session import Question
 
 with extra_required("hookline.frameworks.pydantic_ai needs pydantic-ai", "pydantic-ai"):
     from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolReturn
@@ -68,6 +70,7 @@ SUPPORT: Final = FrameworkSupport(
     pauses=True,
 )
 
+_METADATA_KEY: Final = "hookline"
 _REALTIME_EVENTS: Final = (*SESSION_EVENTS, *TOOL_EVENTS, *SUBAGENT_EVENTS)
 
 
@@ -160,13 +163,16 @@ class HooklineCapability(AbstractCapability[Any]):
         run = self._run_of(ctx)
         defaults = _defaults_of(_tool_of(ctx, call.tool_name))
         made = FrameworkCall(call.tool_name, to_plain_value(dict(args)), call.tool_call_id, defaults)
-        answer = await run.before_tool(made, approved=True if ctx.tool_call_approved else None)
+        approved, answered = (True, _answered_question(ctx)) if ctx.tool_call_approved else (None, None)
+        answer = await run.before_tool(made, approved=approved, answered=answered)
         if answer.question is not None:
             asked = answer.question
             if not _can_defer(ctx):
                 answer = await run.before_tool(made, approved=False)
             else:
-                raise ApprovalRequired(metadata={"reason": asked.reason, "hook": asked.hook, "input": asked.input})
+                id = _keep_question(ctx, asked)
+                shown = {"reason": asked.reason, "hook": asked.hook, "input": asked.input, "question_id": id}
+                raise ApprovalRequired(metadata=shown)
         if answer.input is None:
             raise ToolFailed(answer.refusal or "Not approved.")
         decided = DecidedCall(run, made, answer.input)
@@ -305,6 +311,35 @@ def _call_key(ctx: Any, id: str | None) -> str:
 
 def _guard_toolset(toolset: Any) -> Any:
     return toolset if isinstance(toolset, _GuardedToolset) else _GuardedToolset(toolset)
+
+
+def _keep_question(ctx: Any, question: Question) -> str:
+    """In the metadata of the message with the call, which belong to the program and which no model writes."""
+    id, message = question_id(question), _message_of_call(ctx)
+    if message is not None:
+        asked = {**_questions_in(message), ctx.tool_call_id: id}
+        message.metadata = {**(message.metadata or {}), _METADATA_KEY: asked}
+    return id
+
+
+def _answered_question(ctx: Any) -> str | None:
+    """What the program gives back with the answer, or what the history has."""
+    message, given = _message_of_call(ctx), ctx.tool_call_metadata
+    found = given.get("question_id") if isinstance(given, dict) else None
+    if found is None and message is not None:
+        found = _questions_in(message).get(ctx.tool_call_id)
+    return found if isinstance(found, str) else None
+
+
+def _message_of_call(ctx: Any) -> ModelResponse | None:
+    responses = (each for each in reversed(ctx.messages) if isinstance(each, ModelResponse))
+    return next((each for each in responses if any(c.tool_call_id == ctx.tool_call_id for c in each.tool_calls)), None)
+
+
+def _questions_in(message: ModelResponse) -> dict[str, Any]:
+    """By the ids of their calls."""
+    found = (message.metadata or {}).get(_METADATA_KEY)
+    return found if isinstance(found, dict) else {}
 
 
 def _can_defer(ctx: Any) -> bool:

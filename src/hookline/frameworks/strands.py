@@ -17,6 +17,7 @@ from hookline.errors import HooklineError, extra_required
 from hookline.frameworks.agent_run import AgentRun, FrameworkCall
 from hookline.frameworks.decided_call import DecidedCall, new_undecided_call
 from hookline.frameworks.framework_hooks import FrameworkHooks, HookOptions
+from hookline.frameworks.question_id import question_id
 from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
@@ -123,7 +124,7 @@ class HooklineHandler(InterventionHandler):
             told = event.interrupt(
                 _interrupt_name(call), reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
             )
-            answer = await run.before_tool(call, approved=default_evaluate(told))
+            answer = await run.before_tool(call, approved=default_evaluate(told), answered=question_id(asked))
         if answer.input is None:
             return Deny(reason=answer.refusal or "Not approved.")
         if answer.is_changed:
