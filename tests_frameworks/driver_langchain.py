@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
@@ -246,6 +248,42 @@ def run_late_tool(trial: Trial) -> None:
     agent = create_agent(ScriptedModel(trial=trial), [], middleware=[Adding(), hooks])
     _finish(trial, agent.invoke({"messages": [("user", trial.prompt)]}))
     hooks.close()
+
+
+class FileSaver(InMemorySaver):
+    """A checkpointer whose checkpoints another process reads."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.file = file
+        if file.exists():
+            kept = pickle.loads(file.read_bytes())
+            for thread, spaces in kept["storage"].items():
+                self.storage[thread].update(spaces)
+            self.writes.update(kept["writes"])
+            self.blobs.update(kept["blobs"])
+
+    def save(self) -> None:
+        kept = {
+            "storage": {thread: dict(spaces) for thread, spaces in self.storage.items()},
+            "writes": dict(self.writes),
+            "blobs": dict(self.blobs),
+        }
+        self.file.write_bytes(pickle.dumps(kept))
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    saver = FileSaver(place / "checkpoints")
+    agent, hooks = make_agent(trial, checkpointer=saver)
+    config = {"configurable": {"thread_id": "t1"}}
+    if answers is None:
+        state = agent.invoke({"messages": [("user", trial.prompt)]}, config)
+    else:
+        resume = {id: {"decisions": [{"type": "approve" if yes else "reject"}]} for id, yes in answers.items()}
+        state = agent.invoke(Command(resume=resume if len(resume) > 1 else next(iter(resume.values()))), config)
+    saver.save()
+    hooks.close()
+    return {each.id: each.value["action_requests"][0]["args"]["command"] for each in state.get("__interrupt__", ())}
 
 
 PATHS = {

@@ -6,10 +6,8 @@ methods that run tools are wrapped too: a call that no hook has decided about is
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from inspect import signature
@@ -25,7 +23,6 @@ from hookline.frameworks.request_messages import MessageFormat, PlainMessage
 from hookline.frameworks.shape_readers import hints_of
 from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
-from hookline.hooks.event import deep_equal
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
 from hookline.hosts.python.session import Question, new_call_id
@@ -56,7 +53,8 @@ SUPPORT: Final = FrameworkSupport(
 )
 
 _RUN_KEY: Final = "hookline_run"
-_MAX_TASKS: Final = 10_000  # whose questions are remembered
+_QUESTION_KEY: Final = "hookline_question"  # in a question, and in an answer that was matched with it
+_NO_TASK: Final = "00000000-0000-0000-0000-000000000000"  # of an answer without an id
 _ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 
 
@@ -79,7 +77,6 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._allow_hosted = allow_hosted
         self.hooks = FrameworkHooks(SUPPORT, options)
-        self._questions: OrderedDict[str, _TaskQuestions] = OrderedDict()  # by task of a graph
         _guard_tools()
 
     def close(self) -> None:
@@ -172,15 +169,37 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         return await self._awrap_call(request, handler, can_pause=_is_only_call(request))
 
     def _wrap_call(self, request: Any, handler: Callable[[Any], Any], *, can_pause: bool) -> Any:
+        questions = _TaskQuestions(request.runtime.config, can_pause)
+        if questions.has_answers:
+            questions.load(questions.saver.get_tuple(questions.place))
+        try:
+            return self._decide_call(request, handler, questions)
+        except GraphBubbleUp:
+            if questions.must_forget_answer:
+                questions.saver.put_writes(*questions.forgotten_answer)
+            raise
+
+    async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
+        questions = _TaskQuestions(request.runtime.config, can_pause)
+        if questions.has_answers:
+            questions.load(await questions.saver.aget_tuple(questions.place))
+        try:
+            return await self._adecide_call(request, handler, questions)
+        except GraphBubbleUp:
+            if questions.must_forget_answer:
+                await questions.saver.aput_writes(*questions.forgotten_answer)
+            raise
+
+    def _decide_call(self, request: Any, handler: Callable[[Any], Any], questions: _TaskQuestions) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
         answer = self.hooks.run_sync(run.before_tool(call))
         keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            approved, id = can_pause and self._ask(answer.question), question_id(answer.question)
+            approved, id = questions.ask(answer.question), question_id(answer.question)
             answer = self.hooks.run_sync(run.before_tool(call, approved=approved, answered=id))
         if answer.input is None:
             return _refusal(request, answer)
-        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))
+        decided = DecidedCall(run, call, answer.input, questions.ask)
         try:
             with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = handler(_changed_call(request, answer))
@@ -193,16 +212,18 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return result
         return self.hooks.run_sync(_judge_result(request.tool_call, decided, result))
 
-    async def _awrap_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]], *, can_pause: bool) -> Any:
+    async def _adecide_call(
+        self, request: Any, handler: Callable[[Any], Awaitable[Any]], questions: _TaskQuestions
+    ) -> Any:
         run, call = self._run_of(request.state, request.runtime), _call_of(request)
         answer = await run.before_tool(call)
         keep = run.keep_decision if answer.question is None else run.keep_question
         if answer.question is not None:
-            approved, id = can_pause and self._ask(answer.question), question_id(answer.question)
+            approved, id = questions.ask(answer.question), question_id(answer.question)
             answer = await run.before_tool(call, approved=approved, answered=id)
         if answer.input is None:
             return _refusal(request, answer)
-        decided = DecidedCall(run, call, answer.input, lambda question: can_pause and self._ask(question))
+        decided = DecidedCall(run, call, answer.input, questions.ask)
         try:
             with run.tool_context(), decided.pending(request.runtime.config, _tools_of(request)):
                 result = await handler(_changed_call(request, answer))
@@ -212,25 +233,6 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         except Exception as error:
             return await _judge_error(request.tool_call, decided, error)
         return result if decided.was_stopped else await _judge_result(request.tool_call, decided, result)
-
-    def _ask(self, question: Question) -> bool:
-        """Pauses the graph, which starts the task again to give the answers to its questions, in their order."""
-        config = get_config().get("configurable", {})
-        if config.get("__pregel_checkpointer") in (None, False):
-            return False  # nobody could ever answer
-        task, attempt = str(config.get("__pregel_task_id")), config.get("__pregel_scratchpad")
-        questions = self._questions.setdefault(task, _TaskQuestions())
-        while len(self._questions) > _MAX_TASKS:
-            self._questions.popitem(last=False)
-        while True:
-            at = questions.next_place(attempt)
-            try:
-                approved = _ask(question)
-            except GraphBubbleUp:
-                questions.asked[at] = copy.deepcopy(question)
-                raise
-            if questions.was_asked(question, at):
-                return approved
 
     def new_undecided_call(self, runtime: Any) -> DecidedCall:
         """Around all middleware of a call."""
@@ -597,30 +599,80 @@ def _is_only_call(request: Any) -> bool:
 
 
 class _TaskQuestions:
-    """What a task of a graph asked in this process. Middleware may change a call before the answer comes."""
+    """What a task of a graph asks. LangGraph gives a task its answers by their order only, also if the task has changed.
 
-    def __init__(self) -> None:
-        self.asked: dict[int, Question] = {}
-        self._attempt: object = None
-        self._next = 0
+    It stores a question in the checkpoint, and the answers when the task asks again. So a question has an id and the place of
+    its answer, and the answer gets the id before anybody reads it.
+    """
 
-    def next_place(self, attempt: object) -> int:
-        if attempt is not self._attempt:
-            self._attempt, self._next = attempt, 0
-        self._next += 1
-        return self._next
+    def __init__(self, config: Any, can_pause: bool) -> None:
+        self._config: dict[str, Any] = config.get("configurable", {})
+        self._task = str(self._config.get("__pregel_task_id"))
+        self._answers = self._config.get("__pregel_scratchpad")
+        self.saver = self._config.get("__pregel_checkpointer")
+        self._can_ask = can_pause and self.saver not in (None, False)  # otherwise, nobody could ever answer
+        self._asked: dict[str, Any] = {}  # the question that waits
+        self._has_new_answer = self._can_ask and self._answers.get_null_resume(False) is not None
+        self.must_forget_answer = False
 
-    def was_asked(self, question: Question, at: int) -> bool:
-        """In another process, nobody knows."""
-        asked = self.asked.get(at)
-        return asked is None or (asked.tool == question.tool and deep_equal(asked.input, question.input))
+    @property
+    def has_answers(self) -> bool:
+        return self._can_ask and bool(self._has_new_answer or self._answers.resume)
+
+    @property
+    def place(self) -> Any:
+        """The checkpoint that has the question."""
+        return self._checkpoint(str(self._config.get("checkpoint_ns", "")).rpartition("|")[0])
+
+    @property
+    def forgotten_answer(self) -> tuple[Any, list[tuple[str, None]], str]:
+        """What to write into the first graph's checkpoint: LangGraph gives an answer without an id to a later question, too."""
+        return self._checkpoint(""), [("__resume__", None)], _NO_TASK
+
+    def _checkpoint(self, namespace: str) -> Any:
+        about = {"thread_id": self._config.get("thread_id"), "checkpoint_ns": namespace}
+        return {"configurable": {**about, "checkpoint_id": self._config.get("checkpoint_map", {}).get(namespace)}}
+
+    def load(self, saved: Any) -> None:
+        for task, channel, value in () if saved is None else saved.pending_writes or ():
+            if task == self._task and channel == "__interrupt__":
+                shown = value[-1].value if value else None
+                asked = shown.get(_QUESTION_KEY) if isinstance(shown, dict) else None
+                self._asked = asked if isinstance(asked, dict) else {}
+
+    def ask(self, question: Question) -> bool:
+        """Pauses the graph, which starts the task again with the answer. The question has the form of LangChain's own."""
+        if not self._can_ask:
+            return False
+        id = f"{self._task}-{question_id(question)}"
+        self._mark_answer(id)
+        action = {"name": question.tool, "args": question.input, "description": question.reason}
+        review = {"action_name": question.tool, "allowed_decisions": ["approve", "reject"]}
+        asked: dict[str, Any] = {"id": id}
+        shown = {"action_requests": [action], "review_configs": [review], "hook": question.hook, _QUESTION_KEY: asked}
+        while True:
+            try:
+                answer = interrupt(shown)
+            except GraphBubbleUp:
+                asked["place"] = len(self._answers.resume)
+                self.must_forget_answer = self._has_new_answer
+                raise
+            if isinstance(answer, dict) and answer.get(_QUESTION_KEY) == id:
+                return _is_approval(answer.get("answer"))
+
+    def _mark_answer(self, id: str) -> None:
+        """The answer to the question that waits, if it is this one."""
+        place, answers = self._asked.get("place"), self._answers.resume
+        if self._asked.get("id") != id or not isinstance(place, int):
+            return
+        new = self._answers.get_null_resume(True) if place == len(answers) else None
+        if new is not None:
+            answers.append(new)
+        if place < len(answers):
+            answers[place] = {_QUESTION_KEY: id, "answer": answers[place]}
 
 
-def _ask(question: Question) -> bool:
-    """The question and the answers have the form of LangChain's own approvals."""
-    action = {"name": question.tool, "args": question.input, "description": question.reason}
-    review = {"action_name": question.tool, "allowed_decisions": ["approve", "reject"]}
-    answer = interrupt({"action_requests": [action], "review_configs": [review], "hook": question.hook})
+def _is_approval(answer: Any) -> bool:
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
     if isinstance(decisions, list):
         return len(decisions) == 1 and isinstance(decisions[0], dict) and decisions[0].get("type") == "approve"
