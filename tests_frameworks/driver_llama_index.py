@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentWorkflow, CodeActAgent, FunctionAgent, ReActAgent
@@ -17,6 +18,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 from trial import Trial
@@ -305,6 +307,38 @@ def run_predict(trial: Trial) -> None:
     for _ in trial.steps:
         model.predict_and_call([tool], user_msg="Go.", allow_parallel_tool_calls=True)
     hooks.close()
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    """The run never ends by itself while a question is open."""
+    hooks = HooklineHooks(**trial.options)
+    agent = hooks.install(make_agent(trial))
+    saved = place / "context.json"
+    asked: dict[str, str] = {}
+
+    async def go() -> None:
+        if answers is None:
+            handler = agent.run(user_msg=trial.prompt, ctx=Context(agent))
+        else:
+            context = Context.from_dict(agent, json.loads(saved.read_text()))
+            await context.store.set("memory", ChatMemoryBuffer.from_defaults(llm=agent.llm))
+            handler = agent.run(ctx=context)
+            for id, yes in answers.items():
+                handler.ctx.send_event(HumanResponseEvent(response="yes" if yes else "no", tool_id=id))
+        try:
+            async with asyncio.timeout(60) as limit:
+                async for event in handler.stream_events():
+                    if isinstance(event, InputRequiredEvent) and event.tool_id not in (answers or {}):
+                        asked[event.tool_id] = event.tool_kwargs["command"]
+                        limit.reschedule(asyncio.get_running_loop().time() + 1)
+                await handler
+        except TimeoutError:
+            saved.write_text(json.dumps(handler.ctx.to_dict()))
+            await handler.cancel_run()
+
+    asyncio.run(go())
+    hooks.close()
+    return asked
 
 
 PATHS = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from strands import Agent, tool
 from strands.models import Model
 from strands.multiagent import GraphBuilder
+from strands.session.file_session_manager import FileSessionManager
 from strands.tools.executors import SequentialToolExecutor
 from trial import Trial
 
@@ -156,6 +158,17 @@ def run_graph(trial: Trial) -> None:
     graph.add_node(agent, "main")
     graph.build()(trial.prompt)
     hooks.close()
+
+
+def run_until_pause(trial: Trial, place: Path, answers: dict[str, bool] | None) -> dict[str, str]:
+    agent, hooks = make_agent(trial, session_manager=FileSessionManager("s", storage_dir=str(place)))
+    given: Any = trial.prompt
+    if answers is not None:
+        said = {id: "yes" if approved else "no" for id, approved in answers.items()}
+        given = [{"interruptResponse": {"interruptId": id, "response": each}} for id, each in said.items()]
+    result = agent(given)
+    hooks.close()
+    return {each.id: each.reason["input"]["command"] for each in result.interrupts or ()}
 
 
 PATHS = {

@@ -80,7 +80,7 @@ class _ToolStep:
     run: AgentRun
     context: Any
     id: str  # models may give several calls the same one
-    question_id: str
+    prefix: str  # of the ids of its questions
 
 
 class _Start:
@@ -218,10 +218,12 @@ class HooklineHooks:
         run = self.current() if step is None else step.run
         answer = await run.before_tool(call)
         keep = run.keep_decision if answer.question is None else run.keep_question
-        event_id = "" if step is None else _event_id(step, call)
+        event_id = ""
         if answer.question is not None:
-            approved = step is not None and await _ask(step, event_id, answer.question) and self._begins(event_id)
-            answer = await run.before_tool(call, approved=approved, answered=question_id(answer.question))
+            question = answer.question
+            event_id = "" if step is None else _event_id(step, call, question)
+            approved = step is not None and await _ask(step, event_id, question) and self._begins(event_id)
+            answer = await run.before_tool(call, approved=approved, answered=question_id(question))
         if answer.input is None:
             return _error_output(tool, asked, answer.refusal or "Not approved.")
         try:
@@ -235,11 +237,11 @@ class HooklineHooks:
             output = _error_output(tool, asked, str(error) or type(error).__name__)
         return await _after_tool(run, call, answer.input, output)
 
-    def _begins(self, question_id: str) -> bool:
+    def _begins(self, event_id: str) -> bool:
         """False if the call has begun: LlamaIndex starts its step again for each answer, and a person may send several."""
-        if question_id in self._answered:
+        if event_id in self._answered:
             return False
-        self._answered[question_id] = None
+        self._answered[event_id] = None
         while len(self._answered) > _MAX_ANSWERED:
             self._answered.popitem(last=False)
         return True
@@ -299,9 +301,9 @@ def _workflow_members(kind: Any, hookline: HooklineHooks) -> dict[str, Any]:
 
     async def call_tool(self: Any, ctx: Any, ev: Any) -> Any:
         found = await hookline.run_of(ctx, _name_of(self))
-        question_id = ev.get(_QUESTION_KEY, None) or new_call_id()
-        setattr(ev, _QUESTION_KEY, question_id)  # the step starts from its beginning when an answer comes
-        with _step(_ToolStep(found, ctx, ev.tool_id, question_id)):
+        prefix = ev.get(_QUESTION_KEY, None) or new_call_id()
+        setattr(ev, _QUESTION_KEY, prefix)  # the step starts from its beginning when an answer comes
+        with _step(_ToolStep(found, ctx, ev.tool_id, prefix)):
             return await kind.call_tool(self, ctx, ev)
 
     async def parse_agent_output(self: Any, ctx: Any, ev: Any) -> Any:
@@ -479,8 +481,10 @@ async def _ask(step: _ToolStep, id: str, question: Question) -> bool:
     return answer.get("response") is True or str(answer.get("response")).strip().lower() in ("y", "yes", "true")
 
 
-def _event_id(step: _ToolStep, call: FrameworkCall) -> str:
-    return f"{step.question_id}-{hashlib.sha256(call.key.encode()).hexdigest()[:16]}"
+def _event_id(step: _ToolStep, call: FrameworkCall, question: Question) -> str:
+    """Another one for a call that has changed, or for which hooks leave another input."""
+    text = f"{call.key}\n{question_id(question)}"
+    return f"{step.prefix}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 async def _after_tool(run: AgentRun, call: FrameworkCall, input: dict[str, Any], output: Any) -> Any:

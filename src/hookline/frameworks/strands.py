@@ -23,6 +23,7 @@ from hookline.frameworks.support import ALL_EVENTS, FrameworkSupport
 from hookline.frameworks.tool_defaults import NO_DEFAULTS, DefaultSources, ToolDefaults, defaults_of
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.guard import to_plain_value
+from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import dataclass
 
 with extra_required("hookline.frameworks.strands needs Strands Agents", "strands"):
@@ -122,7 +123,7 @@ class HooklineHandler(InterventionHandler):
         if answer.question is not None:
             asked = answer.question
             told = event.interrupt(
-                _interrupt_name(call), reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
+                _interrupt_name(call, asked), reason={"reason": asked.reason, "tool": asked.tool, "input": asked.input}
             )
             answer = await run.before_tool(call, approved=default_evaluate(told), answered=question_id(asked))
         if answer.input is None:
@@ -188,9 +189,10 @@ def _defaults_of(tool: Any) -> ToolDefaults:
     return defaults_of(tool, DefaultSources(model, schema=lambda: tool.tool_spec["inputSchema"]["json"]))
 
 
-def _interrupt_name(call: FrameworkCall) -> str:
-    """An answer is for one name and id, and a model may give several calls the same id."""
-    return f"hookline-{hashlib.sha256(call.key.encode()).hexdigest()[:16]}"
+def _interrupt_name(call: FrameworkCall, question: Question) -> str:
+    """An answer is for one name and id. A model may give several calls the same id, and hooks may leave another input later."""
+    text = f"{call.key}\n{question_id(question)}"
+    return f"hookline-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _decided_call_of(agent: Any) -> DecidedCall | None:
