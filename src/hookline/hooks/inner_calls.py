@@ -42,6 +42,9 @@ _OWN_NAMES: Final = (
 _FUNCTION_KEYS: Final = ("function", "functionCall", "function_call", "tool_use", "params")
 _SERVERS: Final = ("server", "server_name", "serverName")
 INNER_CALL_KEYS: Final = frozenset((*_OWN_NAMES, "name", *_LISTS))  # an input without any of these has no calls in it
+PATCH_TOOLS: Final = frozenset(("apply_patch", "ApplyPatch", "applyPatch", "patch"))
+PART_LISTS: Final = ("edits", "replacements", "operations", "files", "requests")
+PART_KEYS: Final = frozenset((*PART_LISTS, "commands"))
 _SCHEMA_KEYS: Final = frozenset(("$schema", "type", "properties", "required", "additionalProperties", "strict"))
 _FIELD_KEYS: Final = frozenset(("type", "description", "title", "enum", "minLength", "maxLength", "minimum", "maximum"))
 _FIELD_TYPES: Final = ("string", "integer", "number", "boolean")
@@ -58,6 +61,12 @@ def has_inner_calls(tool: Any) -> bool:
         return next(find_inner_calls(tool.get("input")), None) is not None
     except ConditionError:  # whatever they are
         return True
+
+
+def may_have_parts(tool: Mapping[str, Any]) -> bool:
+    """False, almost always, for a call that is about one thing."""
+    input = tool.get("input")
+    return tool.get("name") in PATCH_TOOLS or (isinstance(input, dict) and not PART_KEYS.isdisjoint(input))
 
 
 def find_inner_calls(input: Any) -> Iterator[InnerCall]:

@@ -1,6 +1,7 @@
 """The decision about a call and the calls in it: those of a `batch` tool, or the one that a tool passes on.
 
-Nobody asks hooks about the inner calls when they are made, so they are decided with the call around them. A call whose name
+Nobody asks hooks about the inner calls when they are made, so they are decided with the call around them. So is each part of
+a call that has several, such as the items of a list of edits or the files of a patch. A call whose name
 only other hosts have in the table, for tools of another kind, is decided as both.
 """
 
@@ -13,7 +14,7 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event, deep_equal
 from hookline.hooks.host import Host
-from hookline.hooks.inner_calls import has_inner_calls
+from hookline.hooks.inner_calls import has_inner_calls, may_have_parts
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tool_name import UNKNOWN_SERVER, is_own_session, mcp_address, other_meaning
 from hookline.hooks.tools import NATIVE
@@ -37,7 +38,7 @@ async def decide_without_record(book: Book, event: Event, host: Host, explain: b
 
 
 async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], Awaitable[Decision]]) -> Decision:
-    """The strictest decision about a call, as hooks left it, and about each call in it.
+    """The strictest decision about a call, as hooks left it, about each of its parts, and about each call in it.
 
     decide: fires tool.before with the `tool` facts of a call.
     """
@@ -48,13 +49,18 @@ async def decide_inner_calls(made: Decision, decide: Callable[[dict[str, Any]], 
         host = str(made.event.read(("host", "name")))
         other = other_meaning(host.replace("-", "_"), tool)
         made = made if other is None else await add_inner_decisions(made, [other], None, decide)
-    if made.denied or not has_inner_calls(tool):
+    has_parts, has_calls = may_have_parts(tool), has_inner_calls(tool)
+    if made.denied or not (has_parts or has_calls):
         return made
-    from hookline.hosts.agents.payload import inner_call_facts  # most calls have no calls in them
+    from hookline.hosts.agents.payload import inner_call_facts, part_facts  # most calls are about one thing
 
-    inner = inner_call_facts(NATIVE.name, tool["input"])
-    if inner is None:
+    parts = part_facts(tool) if has_parts else []
+    inner = inner_call_facts(NATIVE.name, tool["input"]) if has_calls else []
+    if parts is None or inner is None:
         return replace(made, verdict=Verdict.DENY, reason=TOO_MANY_CALLS, by=None)
+    made = await add_inner_decisions(made, parts, None, decide)
+    if not inner:
+        return made
     address = mcp_address(str(tool.get("name")))
     server = address[0] if address is not None and address[0] != UNKNOWN_SERVER else None
     return await add_inner_decisions(made, inner, server, decide)

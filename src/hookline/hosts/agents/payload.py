@@ -25,9 +25,16 @@ from itertools import islice
 from typing import Any, Final
 
 from hookline.errors import ConditionError
-from hookline.hooks.inner_calls import INNER_CALL_KEYS, find_inner_calls, is_input_schema
+from hookline.hooks.inner_calls import (
+    INNER_CALL_KEYS,
+    PART_KEYS,
+    PART_LISTS,
+    PATCH_TOOLS,
+    find_inner_calls,
+    is_input_schema,
+)
 from hookline.hooks.tool_name import UNKNOWN_SERVER, other_meaning
-from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
+from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field, tool_kind
 from hookline.lazy_dataclasses import dataclass, field
 
 MAX_PARTS: Final = 1_000
@@ -37,12 +44,10 @@ _MAX_COPIED_FIELDS: Final = 100_000  # each part has the fields beside its list 
 Facts = dict[str, Any]
 CallPart = tuple[ToolKind, Any]
 
-_PATCH_TOOLS: Final = {"apply_patch", "ApplyPatch", "applyPatch", "patch"}
 _PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
-_PART_LISTS: Final = ("edits", "replacements", "operations", "files", "requests")
-_COMPOUND_KEYS: Final = INNER_CALL_KEYS.union(_PART_LISTS, ("commands",))  # an input without any of these is one call
+_COMPOUND_KEYS: Final = INNER_CALL_KEYS.union(PART_KEYS)  # an input without any of these is one call
 _MAX_NESTED: Final = 4  # calls within calls
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
@@ -245,7 +250,7 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
     There is at least one. If the input says the same thing twice, in the list and beside it or as two patches, both
     become parts, because only the tool knows which one it reads.
     """
-    if name in _PATCH_TOOLS:
+    if name in PATCH_TOOLS:
         found = (
             [input]
             if isinstance(input, str)
@@ -257,7 +262,7 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
     if isinstance(commands, list) and commands and all(isinstance(each, str) for each in commands):
         around = _fields_around("commands", input)
         return [(kind, {**around, "command": each}) for each in commands]
-    for listed in _PART_LISTS:
+    for listed in PART_LISTS:
         parts = mapping_list(input, listed)
         if parts and len(parts) == len(input[listed]):
             around = _fields_around(listed, input)
@@ -272,7 +277,7 @@ def join_parts(input: Any, new: Any) -> Any:
         return new
     if isinstance(input.get("commands"), list) and "command" not in input and "command" in new:
         return {**{key: value for key, value in new.items() if key != "command"}, "commands": [new["command"]]}
-    for listed in _PART_LISTS:
+    for listed in PART_LISTS:
         parts = mapping_list(input, listed)
         if parts and listed not in new:
             part = {key: value for key, value in new.items() if key in parts[0] or key not in input}
@@ -300,6 +305,18 @@ def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind |
         parts = error.count if isinstance(error, _TooManyPartsError) else MAX_PARTS + 1
         return [{"name": name, "kind": str(known), "input": _input_fields(known, input), "parts": parts}]
     return [{**facts, "id": id} if id else facts for facts in found]
+
+
+def part_facts(tool: Mapping[str, Any]) -> list[Facts] | None:
+    """The `tool` facts of each part of a call that has several. None if there are more than can be judged."""
+    name, input = str(tool.get("name")), tool.get("input")
+    try:
+        parts = split_call(name, tool_kind(tool), input)
+    except (_TooManyPartsError, ConditionError):
+        return None
+    return [
+        {**tool, "kind": str(kind), "input": _input_fields(kind, part)} for kind, part in parts if part is not input
+    ]
 
 
 def inner_call_facts(vocabulary: str, input: Any) -> list[Facts] | None:
