@@ -143,3 +143,14 @@ def test_a_pack_of_two_files_does_not_shadow_itself(hookline, project):
     own.write_text("extends: hookline:recommended\n")
     (project / "hookline.yaml").write_text("extends: hookline:recommended\n")
     assert hookline("check").stdout.endswith("hooks: no problems\n")
+
+
+def test_entries_of_hookline_are_no_hooks_to_warn_about(hookline, project):
+    assert hookline("install", "copilot-cli", "--project").exit_code == 0
+    file = project / ".github/hooks/hookline.json"
+    assert "userPromptTransformed" in file.read_text()
+    assert "warning" not in hookline("check").output
+    entries = json.loads(file.read_text())
+    entries["hooks"]["userPromptTransformed"].append({"type": "command", "bash": "true"})
+    file.write_text(json.dumps(entries))
+    assert "userPromptTransformed[1]: only GitHub Copilot has userPromptTransformed" in hookline("check").output

@@ -128,8 +128,8 @@ def _confirm_agent(name: str) -> bool | None:
 
 def _install_agent(name: str, options: _InstallOptions) -> None:
     agent, here = get_agent(name), machine()
-    _warn_of_other_scope(agent, here, options.scope)
     changes = plan_install(agent, here, options.scope, options.missing)
+    _warn_of_other_scope(agent, here, options.scope)
     needed = [change for change in changes if change.is_needed]
     if options.dry_run:
         for change in needed:

@@ -32,6 +32,17 @@ def test_ask_becomes_a_deny_where_grok_would_run_the_tool(mode: str, word: str) 
     assert specific["permissionDecision"] == word
 
 
+@pytest.mark.parametrize("spelling", ["camelCase", "snake_case"])
+def test_one_spelling_of_the_keys_is_enough(spelling: str) -> None:
+    sent = SENT["PreToolUse"]
+    kept = {key: value for key, value in sent.items() if ("_" in key) == (spelling == "snake_case") or key == "cwd"}
+    parsed = GROK.read("PreToolUse", kept)
+    (event,) = parsed.events
+    assert event.facts["tool"]["input"] == sent["tool_input"]
+    assert sent["permission_mode"] == "bypassPermissions"
+    assert json.loads(GROK.reply(parsed, [_ask(event)]).stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_no_reply_contains_context_where_grok_loses_it_or_continues() -> None:
     for file in SENT:
         events = GROK.read(event_name(file), SENT[file]).events

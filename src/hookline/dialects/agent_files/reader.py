@@ -187,7 +187,11 @@ def _report_unknown_event(format: AgentFormat, at: Node, name: str, events: Mapp
 
 
 def _warn_unsupported_event(format: AgentFormat, entry: EventEntry) -> None:
-    if entry.index == 0 or format.layout is Layout.LIST:
+    siblings = entry.at.document.value_at(entry.at.path[:-1])
+    others = (
+        [at for at, each in enumerate(siblings) if not is_own_entry(format, each)] if isinstance(siblings, list) else []
+    )
+    if entry.index in others[:1] or (entry.index in others and format.layout is Layout.LIST):
         what = f"{entry.at.location}: only {format.title} has {entry.event_name}; these hooks never run elsewhere."
         entry.at.add_problem("not-here", what, "", severity=Severity.WARNING)
 

@@ -63,7 +63,7 @@ class GrokBuild(CodingAgent):
         return _tool_call(payload).get("tool_input", super().called_input(payload))
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        if answer.verdict is Verdict.ASK and first_text(parsed.payload, "permission_mode") == _BYPASS:
+        if answer.verdict is Verdict.ASK and first_text(parsed.payload, "permission_mode", "permissionMode") == _BYPASS:
             answer = limit_to(answer, _WITHOUT_ASK)  # with --always-approve, Grok runs what a hook asks about
         if answer.is_changed and first_text(parsed.payload, "tool_name") == _MCP_TOOL:
             whole = {**first_mapping(parsed.payload, "tool_input"), "tool_input": answer.new}
