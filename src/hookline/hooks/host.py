@@ -47,6 +47,7 @@ class ProgramResult:
     stderr: str
     dropped: int = 0  # bytes of output beyond the limit
     seconds: float = 0.0
+    is_cut: bool = False  # whether some of them belong to stdout
 
 
 @dataclass(frozen=True, slots=True)

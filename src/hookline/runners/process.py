@@ -263,7 +263,7 @@ class _RunningProgram:
             raise ActionError(FailureKind.SIGNAL, f"was killed by {_signal_name(-status)}")
         out, err = self._pipes.out, self._pipes.err
         seconds = self._loop.time() - self._began
-        finished = ProgramResult(status, out.text(), err.text(), out.dropped + err.dropped, seconds)
+        finished = ProgramResult(status, out.text(), err.text(), out.dropped + err.dropped, seconds, bool(out.dropped))
         if log.isEnabledFor(logging.DEBUG):
             _log_end(self._command, finished)
         return finished

@@ -31,7 +31,7 @@ answer = json.loads(sys.argv[1])
 if answer.get("sleep"):
     time.sleep(answer["sleep"])
 if answer.get("raw") is not None:
-    print(answer["raw"])
+    print(answer["raw"] * answer.get("times", 1))
 elif "id" in message:
     supported = answer.get("supported", ["draft", "0.1"])
     told = {"jsonrpc": "2.0", "id": answer.get("id", message["id"])}
@@ -45,6 +45,7 @@ elif "id" in message:
         if "effects" in answer:
             told["result"]["effects"] = answer["effects"]
     print(json.dumps(told, ensure_ascii=False))
+sys.stderr.write("e" * answer.get("stderr", 0))
 sys.exit(answer.get("exit", 0))
 """
 DENY = {"effects": [{"type": "deny", "reason": "Not here.", "code": "x.y"}]}
@@ -234,13 +235,14 @@ def test_an_mcp_tool_says_its_server(project: Project) -> None:
 
 class _Backend(BaseHTTPRequestHandler):
     status = 200
+    indent: ClassVar[int | None] = None
     received: ClassVar[list[tuple[str | None, dict[str, Any]]]] = []
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.received.append((self.headers.get("authorization"), message))
         result = {"protocolVersion": "draft", **DENY}
-        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}, indent=self.indent).encode()
         self.send_response(self.status)
         self.send_header("content-length", str(len(body)))
         self.send_header("content-type", "application/json")
@@ -254,7 +256,7 @@ class _Backend(BaseHTTPRequestHandler):
 @pytest.fixture
 def url() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Backend)
-    _Backend.status, _Backend.received = 200, []
+    _Backend.status, _Backend.received, _Backend.indent = 200, [], None
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/hooks"
     server.shutdown()
@@ -267,6 +269,19 @@ def test_a_backend_over_http(project: Project, url: str, monkeypatch: pytest.Mon
     decision = project.decide({"ahp": url, **headers})
     assert (decision.verdict, decision.reason) == (Verdict.DENY, "Not here.")
     assert _Backend.received[0][0] == "Bearer secret"
+
+
+def test_over_http_an_answer_may_have_several_lines(project: Project, url: str) -> None:
+    """Only stdio has one message on each line."""
+    _Backend.indent = 2
+    assert project.decide({"ahp": url}).verdict is Verdict.DENY
+
+
+def test_a_backend_may_write_as_much_to_stderr_as_it_likes(project: Project) -> None:
+    decision = project.ask({**DENY, "stderr": 20_000_000})
+    assert (decision.verdict, decision.failures) == (Verdict.DENY, ())
+    cut = project.ask({**DENY, "raw": "x", "times": 20_000_000})
+    assert cut.failures[0].text.endswith("answered more than what is read of an answer")
 
 
 @pytest.mark.parametrize("status", [202, 204, 301, 401, 500])

@@ -16,7 +16,7 @@ BEFORE, AFTER, PROMPT = (Event(name, {}) for name in ("tool.before", "tool.after
 
 
 def ended(code: int = 0, out: str = "", err: str = "", dropped: int = 0) -> ProgramResult:
-    return ProgramResult(code, out, err, dropped)
+    return ProgramResult(code, out, err, dropped, is_cut=bool(dropped))
 
 
 TELLING_FORMATS = tuple(ResultFormat)[: tuple(ResultFormat).index(ResultFormat.CLAUDE) + 1]

@@ -371,7 +371,7 @@ def _read_object(text: str, finished: ProgramResult, event: Event) -> dict[str, 
         answer = parse_answer_object(text)
     except DuplicateKey as twice:
         raise unreadable_as_deny(str(twice), event) from None
-    if answer is None and finished.dropped and strip_padding(text).startswith("{"):
+    if answer is None and finished.is_cut and strip_padding(text).startswith("{"):
         raise unreadable_as_deny("its answer is longer than what is kept of a program's output", event)
     return answer
 

@@ -116,19 +116,27 @@ class AskBackend:
             answer = await host.post(request)
             if answer.status not in ((200,) if is_request else (200, 202, 204)):
                 raise _failure(f"got status {answer.status} from {url_origin(self.backend)}")
-            return _complete(answer.text, answer.dropped)
+            return _one_message(answer.text.strip(), is_cut=bool(answer.dropped))
         command = replace(self.backend.render(event, self.timeout), stdin=body + b"\n")
         finished = await host.run_program(command)
         if finished.exit_code:
             said = finished.stderr.strip()[:_MAX_MESSAGE_CHARS]
             raise ActionError(FailureKind.EXIT, f"ended with exit code {finished.exit_code}: {said}".rstrip(": "))
-        return _complete(finished.stdout, finished.dropped)
+        return _one_line(_one_message(finished.stdout, is_cut=finished.is_cut)) if is_request else ""
 
 
-def _complete(text: str, dropped: int) -> str:
-    if dropped:
+def _one_message(text: str, *, is_cut: bool) -> str:
+    if is_cut:
         raise _failure("answered more than what is read of an answer")
     return text
+
+
+def _one_line(text: str) -> str:
+    """JSON may contain U+2028, at which splitlines cuts."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) != 1:
+        raise _failure("did not answer with one JSON-RPC message on one line")
+    return lines[0]
 
 
 def _failure(what: str) -> ActionError:
@@ -323,11 +331,8 @@ def _as_text(value: Any) -> str:
 
 def _read_response(text: str, id: str, version: str) -> list[JsonObject] | _OtherVersions:
     """The effects, or which other versions the backend speaks. Raises ActionError for anything else."""
-    lines = [line for line in text.split("\n") if line.strip()]  # JSON may contain U+2028, at which splitlines cuts
-    if len(lines) != 1:
-        raise _failure("did not answer with one JSON-RPC message on one line")
     try:
-        response = parse_answer_object(lines[0])
+        response = parse_answer_object(text)
     except DuplicateKey as twice:
         raise _failure(str(twice)) from None
     if response is None or response.get("jsonrpc") != "2.0":

@@ -55,7 +55,9 @@ class PostEvent:
         said = strip_padding(answer.text)
         if self._wants_json and said and not said.startswith("{"):
             raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got text that is not JSON from {url_origin(self.url)}")
-        return self.result_parser.parse(ProgramResult(0, answer.text, "", answer.dropped), event)
+        return self.result_parser.parse(
+            ProgramResult(0, answer.text, "", answer.dropped, is_cut=bool(answer.dropped)), event
+        )
 
     @property
     def _wants_json(self) -> bool:

@@ -163,7 +163,7 @@ def _parse_stdout_object(finished: ProgramResult, event: Event) -> dict[str, Any
         answer = parse_answer_object(finished.stdout)
     except DuplicateKey as twice:
         raise unreadable_as_deny(str(twice), event) from None
-    if answer is None and finished.dropped and strip_padding(finished.stdout).startswith("{"):
+    if answer is None and finished.is_cut and strip_padding(finished.stdout).startswith("{"):
         raise unreadable_as_deny("its answer is longer than what is kept of a program's output", event)
     return answer
 
