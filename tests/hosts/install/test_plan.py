@@ -148,6 +148,20 @@ def test_a_new_file_is_removed_again(machine: Machine, name: str, scope: Install
     assert not list(machine.records_directory.iterdir())
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("scope", InstallScope)
+def test_the_last_of_two_agents_removes_the_directory_that_they_share(
+    machine: Machine, scope: InstallScope, order: int
+) -> None:
+    names = ["copilot-cli", "vscode-copilot"]
+    for name in names:
+        install(name, machine, scope)
+    for name in names[::order]:
+        uninstall(name, machine, scope)
+    assert not list(machine.project.iterdir())
+    assert [path.name for path in machine.home.iterdir()] == [".local"]
+
+
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_second_install_changes_nothing(machine: Machine, name: str) -> None:
     install(name, machine)

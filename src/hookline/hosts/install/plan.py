@@ -234,13 +234,20 @@ def apply_changes(changes: Sequence[FileChange], machine: Machine) -> None:
 def _apply_install(change: FileChange, record: InstallRecord, machine: Machine) -> None:
     if not change.is_needed or change.after is None:
         return
-    created = make_directories(change.path.parent) or (
+    made = make_directories(change.path.parent) or (
         change.past_record.created_directories if change.past_record else ()
     )
+    created = tuple(sorted({*made, *_shared_directories(change.path, machine)}))
     if record.original is not None:
         write_backup(_backup_path(change.path), record.original, change.mode or file_mode(change.path))
     write_atomically(change.path, change.after, change.mode)
     save_record(replace(record, created_directories=created), machine)
+
+
+def _shared_directories(path: Path, machine: Machine) -> set[Path]:
+    """Those above the file that hookline made for another agent: the last to be uninstalled removes them."""
+    made = {directory for record in load_records(machine) for directory in record.created_directories}
+    return {directory for directory in made if path.is_relative_to(directory)}
 
 
 def _apply_uninstall(change: FileChange, machine: Machine) -> None:
